@@ -1,0 +1,88 @@
+# Every target makes the environment it needs, once, and again when pyproject.toml has changed.
+#   make demo          what inert does, on a shipped file
+#   make test          lint, types, the whole suite with coverage; neither torch nor tensorflow is there
+#   make test-oracle   comparison with the real programs, in an environment of its own
+#   make lint · fuzz-smoke · fuzz · bench · clean
+# PYTHON=python3.13 make test   takes another interpreter.
+
+PYTHON ?= python3
+VENV := .venv
+ORACLE := .venv-oracle
+DEMO ?= examples/demo.ckpt
+FUZZ_SECONDS ?= 600
+PYTEST_ARGS ?=
+BENCH_ARGS ?=
+
+# The interpreter's name is part of the stamps, so that another PYTHON makes the environment anew.
+tag := $(subst /,-,$(PYTHON))
+pip = $(1)/bin/python -m pip install --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := test
+.PHONY: demo test test-oracle bench lint fuzz-smoke fuzz clean
+.DELETE_ON_ERROR:
+
+# ------------------------------------------------------------------------------------------------------------ environments
+
+$(VENV)/.made-run-$(tag): pyproject.toml
+	$(PYTHON) -m venv --clear $(VENV)
+	$(call pip,$(VENV)) --editable .
+	touch $@
+
+$(VENV)/.made-test-$(tag): $(VENV)/.made-run-$(tag)
+	$(call pip,$(VENV)) --editable '.[test]'
+	touch $@
+
+# atheris has wheels for some interpreters only; without it the targets' random driver does the work.
+$(VENV)/.made-fuzz-$(tag): $(VENV)/.made-test-$(tag)
+	$(call pip,$(VENV)) --editable '.[fuzz]' || echo "atheris cannot be installed here: the random driver is used"
+	touch $@
+
+# torch is held to one version, here and in pyproject.toml. Without a GPU you want its CPU build: see CONTRIBUTING.md.
+$(ORACLE)/.made-oracle-$(tag): pyproject.toml
+	$(PYTHON) -m venv --clear $(ORACLE)
+	$(call pip,$(ORACLE)) torch==2.13.0
+	$(call pip,$(ORACLE)) --editable '.[oracle]'
+	touch $@
+
+$(ORACLE)/.made-bench-$(tag): $(ORACLE)/.made-oracle-$(tag)
+	$(call pip,$(ORACLE)) --editable '.[bench]'
+	touch $@
+
+# ----------------------------------------------------------------------------------------------------------------- targets
+
+demo: $(VENV)/.made-run-$(tag)
+	@set -e; \
+	run() { printf '\n——— %s\n——— $$ inert %s\n\n' "$$1" "$$(shift; echo "$$*")"; shift; $(VENV)/bin/inert "$$@"; }; \
+	first=$$($(VENV)/bin/inert ls --json $(DEMO) | \
+		$(VENV)/bin/python -c 'import json, sys; print(json.load(sys.stdin)["tensors"][0]["name"])'); \
+	run 'Which tensors are in it?' ls $(DEMO); \
+	run 'What is it, who wrote it, and would torch load it?' info $(DEMO); \
+	run 'What does one tensor hold?' show $(DEMO) "$$first" --stats; \
+	run 'Where do the bytes lie?' parts $(DEMO)
+
+lint: $(VENV)/.made-test-$(tag)
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+
+test: lint
+	$(VENV)/bin/python -m pytest -n 2 --ignore=tests/oracle --cov --cov-report=term --cov-report=json:coverage.json $(PYTEST_ARGS)
+	$(VENV)/bin/python tools/core_coverage.py coverage.json
+
+# The real programs warn about matters of their own, so warnings are no errors here.
+test-oracle: $(ORACLE)/.made-oracle-$(tag)
+	$(ORACLE)/bin/python -m pytest -n 2 -W default -m oracle tests/oracle $(PYTEST_ARGS)
+
+fuzz-smoke: $(VENV)/.made-fuzz-$(tag)
+	$(VENV)/bin/python tools/fuzz.py --seconds 60
+
+fuzz: $(VENV)/.made-fuzz-$(tag)
+	$(VENV)/bin/python tools/fuzz.py --seconds $(FUZZ_SECONDS) -- --seed $$(date +%s) --corpus fuzz/corpus
+
+bench: $(ORACLE)/.made-bench-$(tag)
+	$(ORACLE)/bin/python bench/run.py $(BENCH_ARGS)
+
+clean:
+	rm -rf $(VENV) $(ORACLE) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
+	rm -rf .coverage .coverage.* coverage.json htmlcov
+	find src tests tools fuzz bench examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -1,0 +1,160 @@
+"""The Checkpoint: one opened file, folder or set, whatever its format.
+
+Knows: what every checkpoint offers (tensors, root, pickles, parts, metadata, notes) and that each is made once, when first asked for.
+Refuses to know: formats. A format hands over a Content, which answers the questions a Checkpoint is asked.
+"""
+
+from __future__ import annotations
+
+from threading import RLock
+from types import MappingProxyType
+
+from .finding import ERROR, Finding
+from .names import Lister
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+    from typing import Any
+
+    from .limits import Limits
+    from .pickle.decode import Document
+    from .source import Source
+    from .tensor import Tensor
+
+
+class Part:
+    """A record, member, shard or section: ``offset`` (None where its bytes do not lie plainly in ``file``), ``size`` of its content,
+    ``compressed`` size where it differs, ``crc32`` as stored (None: none), ``role`` (pickle, storage, version, byteorder, code …)."""
+
+    __slots__ = ("compressed", "crc32", "file", "name", "offset", "role", "size")
+
+    def __init__(
+        self, name: str, file: str, offset: int | None, size: int, role: str, compressed: int | None = None, crc32: int | None = None
+    ) -> None:
+        self.name = name
+        self.file = file
+        self.offset = offset
+        self.size = size
+        self.role = role
+        self.compressed = compressed
+        self.crc32 = crc32
+
+    def __repr__(self) -> str:
+        return f"<Part {self.name!r} {self.role} {self.size} bytes>"
+
+
+class Content:
+    """What a format knows of one source. Subclasses override what they have; nothing is asked twice."""
+
+    format = ""
+
+    def __init__(self, source: Source, limits: Limits) -> None:
+        self.source = source
+        self.limits = limits
+
+    def pickles(self) -> dict[str, Document]:
+        """The decoded pickles by name. Raises where the one that holds the object cannot be read."""
+        return {}
+
+    def root(self) -> tuple[Any, list[Finding]]:
+        """The saved object and what was odd about it."""
+        return {}, []
+
+    def parts(self) -> dict[str, Part]:
+        """Every record; decodes no pickle."""
+        return {}
+
+    def metadata(self) -> dict[str, str]:
+        return {}
+
+    def notes(self) -> list[Finding]:
+        """What was tolerated, container checks that are too dear for opening included."""
+        return []
+
+    def close(self) -> None:
+        self.source.close()
+
+
+class Checkpoint:
+    """An opened checkpoint. Use it as a context manager; what it has handed out stays valid. May be read from several threads."""
+
+    def __init__(self, content: Content) -> None:
+        self.content = content
+        self.format = content.format
+        self._lock = RLock()
+        self._made: dict[str, Any] = {}
+
+    def _once(self, name: str, make: Any) -> Any:
+        try:
+            return self._made[name]
+        except KeyError:
+            with self._lock:
+                if name not in self._made:
+                    self._made[name] = make()
+                return self._made[name]
+
+    @property
+    def pickles(self) -> Mapping[str, Document]:
+        """Each pickle as inert nodes, by the name of its record."""
+        made: Mapping[str, Document] = self._once("pickles", lambda: MappingProxyType(self.content.pickles()))
+        return made
+
+    @property
+    def parts(self) -> Mapping[str, Part]:
+        """Every record with file, offset, size, role and checksum. Decodes no pickle."""
+        made: Mapping[str, Part] = self._once("parts", lambda: MappingProxyType(self.content.parts()))
+        return made
+
+    @property
+    def metadata(self) -> Mapping[str, str]:
+        """What the container says of itself: byteorder, version, serialization_id …"""
+        made: Mapping[str, str] = self._once("metadata", lambda: MappingProxyType(self.content.metadata()))
+        return made
+
+    @property
+    def root(self) -> Any:
+        """The saved object as plain values with Tensors in place."""
+        return self._once("root", self.content.root)[0]
+
+    @property
+    def tensors(self) -> Mapping[str, Tensor]:
+        """Every tensor by name, in the object's order. Nothing but metadata is read."""
+        made: Mapping[str, Tensor] = self._listed().tensors
+        return made
+
+    def _listed(self) -> Any:
+        return self._once("listed", lambda: Lister(self.root, self.content.limits))
+
+    @property
+    def notes(self) -> list[Finding]:
+        """What was tolerated while reading. Asking for it makes the checks that opening puts off (every local header, every tensor)."""
+
+        def make() -> list[Finding]:
+            listed = self._listed()
+            damaged = [
+                Finding("tensor-damaged", tensor.fault, name, None, (name,)) for name, tensor in listed.tensors.items() if tensor.fault
+            ]
+            return [*self.content.notes(), *self._once("root", self.content.root)[1], *listed.notes, *damaged]
+
+        made: list[Finding] = self._once("notes", make)
+        return made
+
+    @property
+    def errors(self) -> list[Finding]:
+        """The notes that a strict reader would refuse the file for."""
+        return [note for note in self.notes if note.severity == ERROR]
+
+    def close(self) -> None:
+        """Let go of the file. Arrays that were handed out stay valid."""
+        self.content.close()
+
+    def __enter__(self) -> Checkpoint:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Checkpoint {self.content.source.name!r} {self.format}>"

@@ -1,0 +1,91 @@
+"""Findings: what was tolerated, doubted or found wrong, said so that a person can act on it.
+
+Knows: the table of finding codes with their severity and what to do.
+Refuses to know: how anything is found; the readers and checks do that.
+"""
+
+from __future__ import annotations
+
+INFO, WARNING, ERROR = "info", "warning", "error"
+
+# code → (severity, what to do next). One row per kind of fact; docs/findings.md is generated from this table.
+CODES: dict[str, tuple[str, str]] = {
+    "zip-prefix": (ERROR, "remove the bytes before the archive; torch.load refuses the file as it is"),
+    "zip-trailing": (WARNING, "bytes follow the archive; check that the file is what you expect"),
+    "zip-comment": (WARNING, "PyTorch writes no archive comment; another program has rewritten the file"),
+    "zip-count": (ERROR, "the end record and the directory disagree; verify the file against its source"),
+    "zip-local-name": (ERROR, "another reader may see another name here; treat the file with suspicion"),
+    "zip-local-header": (ERROR, "the member's local header is damaged; its bytes cannot be located"),
+    "zip-local-fields": (WARNING, "the directory's values were used, as torch does"),
+    "zip-duplicate": (ERROR, "the last one was used; programs differ on which of them they read"),
+    "zip-case": (WARNING, "torch looks records up without regard to case and may read the other one"),
+    "zip-overlap": (ERROR, "two members share bytes; treat the file with suspicion"),
+    "zip-outside-root": (ERROR, "torch reads only the folder of the first entry; the others are shown but not used"),
+    "zip-no-root": (ERROR, "torch.load needs the records inside one folder; zip the folder itself"),
+    "zip-method": (ERROR, "torch reads stored and deflated members only"),
+    "zip-encrypted": (ERROR, "encrypted members cannot be read"),
+    "zip-deflated": (INFO, "a general zip program has compressed this; torch's mmap=True would misread it"),
+    "zip-crc-none": (INFO, "the writer computed no checksums; damage cannot be detected"),
+    "zip-beyond-end": (ERROR, "the file is cut short or the directory is damaged"),
+    "record-missing": (ERROR, "the tensors that use it cannot be read"),
+    "record-size": (ERROR, "the record's size is not what the pickle says; the tensors that use it are refused"),
+    "version-missing": (WARNING, "torch.load refuses an archive without a version record; add one"),
+    "version-unknown": (WARNING, "torch reads versions 1 to 10"),
+    "version-twice": (WARNING, "torch consults .data/version first"),
+    "byteorder-bad": (ERROR, "the record must be 'little' or 'big'; give byteorder= to say which it is"),
+    "byteorder-missing": (INFO, "little-endian was assumed, as torch does"),
+    "tensor-damaged": (ERROR, "this tensor is refused; the others can be read"),
+    "tensor-storage-retyped": (WARNING, "torch uses the first element type for all tensors of the storage"),
+    "tensor-hooks": (WARNING, "the tensor carries backward hooks, which are code names; they are kept as data"),
+    "pickle-trailing": (WARNING, "bytes follow the pickle's end; torch ignores them"),
+    "pickle-proto": (WARNING, "a second PROTO opcode or one out of place: no ordinary writer makes it"),
+    "pickle-frame": (WARNING, "an opcode straddles a frame's end: unpicklers differ on it"),
+    "pickle-extension": (WARNING, "an extension code stands for a name that only the loading program knows"),
+    "pickle-buffer": (WARNING, "an out-of-band buffer is not in the file"),
+    "pickle-duplicate-key": (WARNING, "the last value was used, as Python does"),
+    "pickle-odd-key": (WARNING, "a key that no Python dict could hold cheaply was kept as an inert node"),
+    "pickle-broken": (ERROR, "the pickle cannot be read to its end; what stands before the fault is kept"),
+    "value-odd": (WARNING, "the value's arguments are not what its class takes; it was kept as an inert node"),
+    "paths-limit": (WARNING, "more paths lead to the same containers than Limits.paths; the rest are not listed"),
+    "names-limit": (WARNING, "the tensor names together exceed Limits.name_bytes; the rest are not listed"),
+    "storage-stray": (INFO, "no tensor uses this record"),
+}
+
+
+class Location:
+    """Where: ``part`` (record, member or file name) and ``offset`` in bytes from that part's start, or None."""
+
+    __slots__ = ("offset", "part")
+
+    def __init__(self, part: str, offset: int | None = None) -> None:
+        self.part = part
+        self.offset = offset
+
+    def __str__(self) -> str:
+        return self.part if self.offset is None else f"{self.part} at byte {self.offset:,}"
+
+    def __repr__(self) -> str:
+        return f"Location({self.part!r}, {self.offset!r})"
+
+
+class Finding:
+    """One fact about a file: ``code`` (a key of CODES), ``severity``, ``message``, ``where``, the ``tensors`` it hits, ``fix``."""
+
+    __slots__ = ("code", "fix", "message", "severity", "tensors", "where")
+
+    def __init__(self, code: str, message: str, part: str = "", offset: int | None = None, tensors: tuple[str, ...] = ()) -> None:
+        self.code = code
+        self.severity, self.fix = CODES[code]
+        self.message = message
+        self.where = Location(part, offset)
+        self.tensors = tensors
+
+    def __str__(self) -> str:
+        from .errors import one_line
+
+        where = f"{self.where}: " if self.where.part else ""
+        hit = f" [{', '.join(self.tensors[:3])}{' …' if len(self.tensors) > 3 else ''}]" if self.tensors else ""
+        return one_line(f"{self.severity}: {where}{self.message}{hit}; {self.fix}")
+
+    def __repr__(self) -> str:
+        return f"<Finding {self.code} {self}>"

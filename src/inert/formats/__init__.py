@@ -1,0 +1,60 @@
+"""The registry: which formats there are, in the order in which they are asked whether a source is theirs.
+
+Knows: FORMATS, and how a source finds its format.
+Refuses to know: any format's inside. A new format is one file beside this one and one line here.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from ..errors import UnidentifiedError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..checkpoint import Content
+    from ..limits import Limits
+    from ..source import Source
+
+
+class Format:
+    """A format by id; its module is imported when a source is held against it. The module has ``claims(source, limits) -> object | None``
+    (cheap; what it found) and ``read(source, limits, claim, byteorder) -> Content``."""
+
+    __slots__ = ("id", "module", "summary")
+
+    def __init__(self, id: str, module: str, summary: str) -> None:
+        self.id = id
+        self.module = module
+        self.summary = summary
+
+    def open(self, source: Source, limits: Limits, byteorder: str | None) -> Content | None:
+        """The Content of a source of this format; None where it is none."""
+        module = import_module(f"{__name__}.{self.module}")
+        claim = module.claims(source, limits)
+        if claim is None:
+            return None
+        content: Content = module.read(source, limits, claim, byteorder)
+        return content
+
+    def __repr__(self) -> str:
+        return f"<Format {self.id}>"
+
+
+FORMATS: tuple[Format, ...] = (
+    Format("torch-zip", "torch_zip", "torch.save since PyTorch 1.6 (.pt .pth .bin .ckpt), Hugging Face pytorch_model.bin, Lightning"),
+)
+
+
+def identify(source: Source, limits: Limits, byteorder: str | None, formats: Iterable[Format] = FORMATS) -> Content:
+    """The Content of whichever format claims the source. UnidentifiedError says what the source is instead."""
+    for one in formats:
+        content = one.open(source, limits, byteorder)
+        if content is not None:
+            return content
+    from .foreign import describe
+
+    _, sentence, hint = describe(source)
+    raise UnidentifiedError(sentence, part=source.name, hint=hint)

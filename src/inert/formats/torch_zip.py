@@ -1,0 +1,196 @@
+"""torch-zip: what torch.save has written since PyTorch 1.6.
+
+Knows: the records (data.pkl, byteorder, version, data/<key> …), where the root folder is, and how they make a Checkpoint.
+Refuses to know: TorchScript, packages and exported programs, which share the container but not the meaning.
+
+Facts: torch 2.13 torch/serialization.py (_save, _load), caffe2/serialize/inline_container.cc (record order, root folder, versions).
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from ..checkpoint import Content, Part
+from ..containers.zip import DEFLATED, Member, Zip
+from ..errors import FormatError, InertError
+from ..finding import Finding
+from ..pickle.decode import Document, decode
+from ..torch.build import Builder
+from ..torch.rebuild import Storages
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..limits import Limits
+    from ..source import Source, Span
+
+OTHERS = ("constants.pkl", "archive_format", "models/", ".data/extern_modules", ".data/python_version", "model.json")
+ROLES = {
+    "data.pkl": "pickle", "version": "version", ".data/version": "version", "byteorder": "byteorder",
+    ".format_version": "format version", ".storage_alignment": "alignment", ".data/serialization_id": "serialization id",
+}  # fmt: skip
+VERSIONS = range(1, 11)  # torch 2.13 reads these
+
+
+def claims(source: Source, limits: Limits) -> Zip | None:
+    """A zip archive with a data.pkl that is neither TorchScript nor a package. FormatError for an archive that ends too early."""
+    if source.size < 22:
+        return None
+    if source.read(0, 4) != b"PK\3\4" and b"PK\5\6" not in source.read(max(0, source.size - 65557), min(65557, source.size)):
+        return None
+    try:
+        archive = Zip(source, limits)
+    except FormatError:
+        if source.read(0, 4) == b"PK\3\4" and _looks_like_torch(source):
+            raise
+        return None
+    root = find_root(archive)
+    if root is None or any(f"{root}{name}" in archive.members for name in OTHERS):
+        return None
+    return archive
+
+
+def _looks_like_torch(source: Source) -> bool:
+    return b"data.pkl" in source.read(0, min(4096, source.size))
+
+
+def find_root(archive: Zip) -> str | None:
+    """The folder (with its slash) that holds data.pkl: that of the first entry, as torch has it, else the only one; None for none."""
+    first = next(iter(archive.members), "")
+    root = first.partition("/")[0] + "/"
+    if f"{root}data.pkl" in archive.members:
+        return root
+    homes = [name[:-8] for name in archive.members if name == "data.pkl" or name.endswith("/data.pkl")]
+    homes = [home for home in homes if home.count("/") <= 1]
+    return homes[0] if homes else None
+
+
+def read(source: Source, limits: Limits, archive: Zip, byteorder: str | None) -> TorchZip:
+    root = find_root(archive)
+    assert root is not None
+    return TorchZip(source, limits, archive, root, byteorder)
+
+
+class TorchZip(Content):
+    format = "torch-zip"
+
+    def __init__(self, source: Source, limits: Limits, archive: Zip, root: str, byteorder: str | None) -> None:
+        super().__init__(source, limits)
+        self.archive = archive
+        self.folder = root
+        self.given_order = byteorder
+        old = any(name.startswith(f"{root}tensors/") for name in islice(archive.members, 8))  # PyTorch 1.4
+        self.data = f"{root}tensors/" if old else f"{root}data/"
+        self._document: Document | None = None
+        self._notes: list[Finding] = []
+        self._early()
+
+    def _early(self) -> None:
+        """What can be said of the records without reading the pickle."""
+        folder, members = self.folder, self.archive.members
+        if not folder:
+            self._note("zip-no-root", "the records lie in no folder", self.source.name)
+        outside = [name for name in members if not name.startswith(folder)] if folder else []
+        if outside:
+            text = f"{len(outside)} entries lie outside the folder {folder!r}, such as {outside[0][:80]!r}"
+            self._note("zip-outside-root", text, outside[0])
+        self.order = self._order()
+        self._version()
+
+    def _note(self, code: str, text: str, part: str, offset: int | None = None) -> None:
+        self._notes.append(Finding(code, text, part, offset))
+
+    def _small(self, name: str) -> str | None:
+        """The text of a small record; None where there is none or where it cannot be read."""
+        member = self.archive.members.get(self.folder + name)
+        if member is None or member.size > 256:
+            return None
+        try:
+            return self.archive.span(member, 256).read().decode("utf-8", "replace")
+        except InertError as error:
+            self._note("zip-local-header", error.message, member.name, error.offset)
+            return None
+
+    def _order(self) -> str:
+        said = self._small("byteorder")
+        if said is not None and said not in ("little", "big"):
+            self._note("byteorder-bad", f"byteorder is {said[:20]!r}", f"{self.folder}byteorder")
+            said = None
+        elif said is None and self.given_order is None:
+            self._note("byteorder-missing", "there is no byteorder record (normal before PyTorch 2.1)", self.source.name)
+        return self.given_order or said or "little" if said is None else said
+
+    def _version(self) -> None:
+        texts = [self._small(name) for name in (".data/version", "version")]
+        if all(texts):
+            self._note("version-twice", "both version and .data/version are there", f"{self.folder}.data/version")
+        said = next((text for text in texts if text is not None), None)
+        if said is None:
+            self._note("version-missing", "there is no version record", self.source.name)
+            return
+        number = said.strip()
+        if not number.isdigit() or len(number) > 3 or int(number) not in VERSIONS:
+            self._note("version-unknown", f"version is {said[:20]!r}", f"{self.folder}version")
+
+    def pickles(self) -> dict[str, Document]:
+        name = f"{self.folder}data.pkl"
+        if self._document is None:
+            member = self.archive.members[name]
+            self._document = decode(self.archive.pickle(member).read(), name, self.limits)
+        if self._document.fault is not None:
+            raise self._document.fault
+        return {name: self._document}
+
+    def root(self) -> tuple[Any, list[Finding]]:
+        (document,) = self.pickles().values()
+        self.storages = Storages(self._size, self._storage, self.order, self.data.removeprefix(self.folder))
+        builder = Builder(document, self.storages, self.limits)
+        value = builder.build()
+        return value, builder.notes
+
+    def _size(self, key: str) -> int | None:
+        return self.archive.members.size(self.data + key)
+
+    def _storage(self, key: str) -> Span:
+        return self.archive.span(self.archive.members[self.data + key])
+
+    def parts(self) -> dict[str, Part]:
+        made = {}
+        for name, member in self.archive.members.items():
+            made[name] = self._part(name, member)
+        for number, member in enumerate(self.archive.shadowed):
+            made[f"{member.name} (hidden {number + 1})"] = self._part(member.name, member)
+        return made
+
+    def _part(self, name: str, member: Member) -> Part:
+        inner = name.removeprefix(self.folder)
+        role = "storage" if inner.startswith(("data/", "tensors/")) else ROLES.get(inner, "other") if name.startswith(self.folder) else "foreign"
+        if name.endswith("/") and not member.size:
+            role = "folder"
+        try:
+            start: int | None = self.archive.start(member)
+        except InertError:
+            start = None
+        packed = member.packed if member.method == DEFLATED else None
+        return Part(name, self.source.name, start, member.size, role, packed, member.crc32)
+
+    def metadata(self) -> dict[str, str]:
+        names = {"byteorder": "byteorder", "version": "version", ".data/version": "version", ".format_version": "format_version"}
+        names |= {".storage_alignment": "storage_alignment", ".data/serialization_id": "serialization_id"}
+        found = {key: text.strip() for name, key in names.items() if (text := self._small(name)) is not None}
+        return {"root": self.folder.rstrip("/"), **found}
+
+    def notes(self) -> list[Finding]:
+        found = [*self.archive.notes, *self._notes, *self.archive.later()]
+        if self._document is not None:
+            found += document_notes(self._document)
+        return found
+
+
+def document_notes(document: Document) -> list[Finding]:
+    found = [Finding(code, text, document.name, offset) for code, offset, text in document.odd[:100]]
+    left = len(document.data) - document.end
+    if document.fault is None and left:
+        found.append(Finding("pickle-trailing", f"{left:,} bytes follow STOP", document.name, document.end))
+    return found

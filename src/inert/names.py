@@ -1,0 +1,191 @@
+"""Tensor names: the saved object → every tensor in it under the path that leads to it.
+
+Knows: how paths are walked (dict keys, list positions, fields of objects, module state under its state_dict names) and joined.
+Refuses to know: recursion, and unbounded work. A container that many paths lead to is listed under each, up to ``Limits.paths`` more
+visits than there are containers; what holds no tensor is walked once.
+"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections import deque
+from itertools import chain
+
+from .finding import Finding
+from .tensor import Tensor
+from .torch.values import Object
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from .limits import Limits
+
+    Link = tuple["Link", Any] | None  # (link of the container, key)
+
+ELIDED = ("_parameters", "_buffers", "_modules")  # a module's own dicts: state_dict() leaves them out of its names
+_LEAVES = frozenset((str, int, float, bool, bytes, type(None)))
+_HERE = object()  # a step that adds nothing to the path
+
+
+def children(value: Any) -> Iterable[tuple[Any, Any]] | None:
+    """(key, value) of what a container holds; None for what is no container."""
+    if isinstance(value, dict):
+        return value.items()
+    if isinstance(value, (list, tuple, deque)):
+        return enumerate(value)
+    if isinstance(value, (set, frozenset)):
+        return enumerate(value)
+    if isinstance(value, Namespace):
+        return vars(value).items()
+    if isinstance(value, Object):
+        return _object(value)
+    return None
+
+
+def _object(value: Object) -> Iterator[tuple[Any, Any]]:
+    fields = value.fields
+    for name, item in fields.items():
+        yield (_HERE if name in ELIDED and isinstance(item, dict) else name), item
+    if not fields and value.state is not None:
+        yield "state", value.state
+    yield from chain(enumerate(value.items), value.pairs)
+    if value.call.how == "NEWOBJ" and value.state is None and isinstance(value.arguments, tuple):
+        yield from enumerate(value.arguments)  # a named tuple, most likely: its class alone knows the names
+    elif value.arguments:
+        yield "args", value.arguments
+    if value.keywords:
+        yield "kwargs", value.keywords
+
+
+def piece(key: Any) -> str:
+    """A key as a part of a name."""
+    if type(key) is str:
+        return key
+    if isinstance(key, bytes):
+        return key.decode("utf-8", "backslashreplace")
+    if isinstance(key, (int, float, bool)) or key is None:
+        return str(key)
+    return repr(key)[:200] if isinstance(key, tuple) and len(key) < 20 and all(type(k) in _LEAVES for k in key) else f"<{type(key).__name__}>"
+
+
+class _Frame:
+    __slots__ = ("found", "items", "link", "path", "prefix", "value")
+
+    def __init__(self, value: Any, items: Iterator[tuple[Any, Any]], link: Link, found: int) -> None:
+        self.value = value
+        self.items = items
+        self.link = link
+        self.found = found  # tensors found before this frame
+        self.path: tuple[Any, ...] | None = None
+        self.prefix = ""
+
+
+def _path_of(link: Link) -> tuple[Any, ...]:
+    steps = []
+    while link is not None:
+        link, key = link
+        steps.append(key)
+    return tuple(reversed(steps))
+
+
+class Lister:
+    """One walk over a root. ``tensors`` maps names to Tensors in the object's order; ``notes`` says what was left out."""
+
+    def __init__(self, root: Any, limits: Limits) -> None:
+        self.limits = limits
+        self.notes: list[Finding] = []
+        self.entries: list[tuple[str, Tensor]] = []
+        self.named: set[int] = set()
+        self.budget = limits.name_bytes
+        self.revisits = limits.paths
+        if isinstance(root, Tensor):
+            self._add(root, "", ())
+        else:
+            self._walk(root)
+        self.tensors = _unique(self.entries)
+
+    def _walk(self, root: Any) -> None:
+        seen: set[int] = set()
+        barren: set[int] = set()
+        active: set[int] = set()
+        stack: list[_Frame] = []
+        self._push(stack, active, root, None)
+        while stack:
+            frame = stack[-1]
+            for key, value in frame.items:
+                kind = type(value)
+                if kind is Tensor:
+                    name = (self._prefix(frame) if frame.path is None else frame.prefix) + (key if type(key) is str else piece(key))
+                    self._add(value, name, (*frame.path, key))  # type: ignore[misc]
+                elif kind not in _LEAVES:
+                    mark = id(value)
+                    if mark in active or mark in barren or children(value) is None:
+                        continue
+                    if mark in seen and not self._again():
+                        continue
+                    seen.add(mark)
+                    self._push(stack, active, value, frame.link if key is _HERE else (frame.link, key))
+                    break
+            else:
+                stack.pop()
+                active.discard(id(frame.value))
+                if frame.found == len(self.entries):
+                    barren.add(id(frame.value))
+
+    def _push(self, stack: list[_Frame], active: set[int], value: Any, link: Link) -> None:
+        items = children(value)
+        if items is not None:
+            active.add(id(value))
+            stack.append(_Frame(value, iter(items), link, len(self.entries)))
+
+    def _again(self) -> bool:
+        self.revisits -= 1
+        if self.revisits == -1:
+            self.notes.append(Finding("paths-limit", f"more than {self.limits.paths:,} further paths", "root"))
+        return self.revisits >= 0
+
+    def _prefix(self, frame: _Frame) -> str:
+        frame.path = _path_of(frame.link)
+        frame.prefix = "".join(f"{piece(step)}." for step in frame.path)
+        return frame.prefix
+
+    def _add(self, tensor: Tensor, name: str, path: tuple[Any, ...]) -> None:
+        self.budget -= len(name) + len(path)
+        if self.budget < 0:
+            if not any(note.code == "names-limit" for note in self.notes):
+                self.notes.append(Finding("names-limit", f"{len(self.entries):,} tensors are listed", "root"))
+            return
+        if id(tensor) in self.named:
+            tensor = tensor.named(name, path)
+        else:
+            self.named.add(id(tensor))
+            tensor.name = name
+            tensor.path = path
+        self.entries.append((name, tensor))
+
+
+def bracketed(path: tuple[Any, ...]) -> str:
+    """The unmistakable spelling of a path: ["a.b"], ["a"]["b"], [0]."""
+    return "".join(f'["{step}"]' if isinstance(step, str) else f"[{piece(step)}]" for step in path)
+
+
+def _unique(entries: list[tuple[str, Tensor]]) -> dict[str, Tensor]:
+    """Names → tensors; of names that collide, every one is replaced by its bracketed path."""
+    tensors = dict(entries)
+    if len(tensors) == len(entries):
+        return tensors
+    count: dict[str, int] = {}
+    for name, _ in entries:
+        count[name] = count.get(name, 0) + 1
+    tensors = {}
+    for name, tensor in entries:
+        if count[name] > 1:
+            name = base = bracketed(tensor.path)
+            number = 2
+            while name in tensors:
+                name, number = f"{base}#{number}", number + 1
+            tensor.name = name
+        tensors[name] = tensor
+    return tensors

@@ -1,0 +1,196 @@
+"""The pickle machine: bytes of one pickle → a Document of inert nodes.
+
+Knows: what every opcode of protocols 0 to 5 does to the stack, the marks and the memo, as CPython's Lib/pickle.py has it.
+Refuses to know: any module. A name is kept as a Global, a call as a Call; nothing is imported, called, hashed or compared. The machine
+is a loop over a table of handlers: no recursion, no allocation from an unchecked length, work linear in the bytes.
+
+Whatever was made before a fault is kept: ``Document.fault`` says what is wrong, ``Document.made`` what the pickle had asked for by then.
+"""
+
+from __future__ import annotations
+
+from itertools import repeat
+from struct import error as StructError
+from threading import RLock
+
+from ..errors import FormatError, InertError, LimitError, TruncatedError, one_line
+from ..limits import DEFAULT
+from .handlers import HANDLERS, Stop
+from .nodes import Call, Global, Reference
+from .opcodes import OPCODES
+from .row import Row, Template
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from ..limits import Limits
+    from .nodes import Node
+
+SLICE = 1 << 20  # opcodes between two looks at the budget
+_FIXED = {"u1": 1, "u2": 2, "u4": 4, "i4": 4, "u8": 8, "f8": 8, "s1": 1, "s4": 4, "i4s": 4, "s8": 8}
+
+
+class Document:
+    """One decoded pickle: ``root`` (its value as nodes), ``end`` (offset behind STOP), ``protocol``, ``odd`` (code, offset, text) for
+    what no ordinary writer does, ``fault`` (the error that ended it, or None). Immutable once made."""
+
+    __slots__ = ("_machine", "data", "end", "fault", "name", "odd", "protocol", "root")
+
+    def __init__(self, name: str, machine: Machine) -> None:
+        self.name = name
+        self.data = machine.data
+        self._machine = machine
+        self.root: Any = None
+        self.end = 0
+        self.fault: InertError | None = None
+        self.protocol = machine.protocol
+        self.odd = machine.odd
+
+    @property
+    def made(self) -> Iterator[Node]:
+        """Every Global, Reference and Call in the order the opcodes make them, dropped ones and those before a fault too."""
+        for node in self._machine.made:
+            if type(node) is Row:
+                yield from node.events()
+            else:
+                yield node
+
+    @property
+    def globals(self) -> list[Global]:
+        return [n for n in self._machine.made if type(n) is Global]
+
+    @property
+    def calls(self) -> list[Call]:
+        return [n for n in self.made if isinstance(n, Call)]
+
+    @property
+    def references(self) -> list[Reference]:
+        return [n for n in self.made if type(n) is Reference]
+
+    def __repr__(self) -> str:
+        return f"<Document {self.name!r}, protocol {self.protocol}, {self.end} bytes>"
+
+
+class Machine:
+    """Stack, marks and memo of one reading. ``position`` arguments point behind the opcode that is being handled."""
+
+    __slots__ = ("changed", "data", "hidden", "limits", "lock", "made", "marks", "memo", "odd", "protocol", "rows", "shortcut", "size", "stack")
+    __slots__ += ("templates", "top")
+
+    def __init__(self, data: bytes, limits: Limits, shortcut: bool = True) -> None:
+        self.data = data
+        self.size = len(data)
+        self.limits = limits
+        self.shortcut = shortcut
+        self.stack: list[Any] = []
+        self.marks: list[list[Any]] = []
+        self.memo: dict[int, Any] = {}
+        self.made: list[Node] = []
+        self.odd: list[tuple[str, int, str]] = []
+        self.protocol = 0
+        self.top = -1  # highest memo index written so far
+        self.rows: dict[int, Row] = {}  # by the memo index of their result
+        self.hidden = 0  # memo entries that rows stand for and that are not written out
+        self.changed: set[int] = set()  # ids of rows whose results later opcodes did something to
+        self.templates: dict[tuple[bytes, ...], Template] = {}
+        self.lock = RLock()
+
+    def run(self, start: int = 0) -> int:
+        """Handle opcodes until STOP; the offset behind it. Raises whatever ends the pickle early, always an InertError."""
+        at = position = start
+        data, table = self.data, HANDLERS
+        try:
+            for _ in range(0, self.limits.opcodes, SLICE):
+                for _ in repeat(None, SLICE):
+                    at = position
+                    position = table[data[position]](self, position + 1)
+        except Stop:
+            return at + 1
+        except InertError as error:
+            error.offset = at if error.offset is None else error.offset
+            raise
+        except (IndexError, StructError):
+            raise self._short(at) from None
+        except (ValueError, OverflowError) as error:
+            raise FormatError(f"{self._name(at)}: {one_line(str(error), 120)}", offset=at) from None
+        raise LimitError(f"more than {self.limits.opcodes:,} opcodes", offset=at, hint="raise Limits.opcodes")
+
+    def replay(self, row: Row) -> list[Node]:
+        """Run the machine over a row's own bytes, write its memo entries, and give what it made."""
+        with self.lock:
+            if hasattr(row, "_made"):
+                return row._made
+            again = Machine(self.data, self.limits, shortcut=False)
+            again.memo, again.rows = self.memo, self.rows
+            position, end = row.start, row.end
+            while position < end:
+                position = HANDLERS[self.data[position]](again, position + 1)
+            self.memo[row.last] = row
+            self.hidden -= row.last - row.first + 1
+            row._made = again.made
+            return again.made
+
+    def fetch(self, index: int) -> Any:
+        """The memo's value at ``index``. FormatError where nothing has been put there."""
+        try:
+            return self.memo[index]
+        except KeyError:
+            for last in range(index, index + 8):
+                row = self.rows.get(last)
+                if row is not None and row.first <= index:
+                    if last == index:
+                        return row
+                    row.events()
+                    return self.memo[index]
+        raise FormatError(f"memo entry {index} is used but was never written")
+
+    def put(self, index: int, value: Any) -> None:
+        if index <= self.top:
+            if self.rows:
+                self._settle()
+        else:
+            self.top = index
+        self.memo[index] = value
+
+    def _settle(self) -> None:
+        """A memo entry is written out of order: write out what the rows stand for and take no more of them."""
+        for row in list(self.rows.values()):
+            row.events()
+        self.shortcut = False
+
+    def _name(self, at: int) -> str:
+        known = OPCODES.get(self.data[at])
+        return known.name if known else f"opcode {self.data[at]:#04x}"
+
+    def _short(self, at: int) -> FormatError:
+        if at >= self.size:
+            return TruncatedError("the pickle ends without STOP", offset=at, hint="the file is cut short or damaged")
+        known = OPCODES.get(self.data[at])
+        if known and at + 1 + _FIXED.get(known.argument, 0) > self.size:
+            return TruncatedError(f"{known.name} lacks its argument", offset=at, hint="the file is cut short or damaged")
+        return FormatError(f"{self._name(at)} finds too little on the stack", offset=at, hint="the pickle is damaged")
+
+
+def decode(data: bytes, name: str = "pickle", limits: Limits = DEFAULT, *, start: int = 0, shortcut: bool = True) -> Document:
+    """Decode one pickle that begins at ``start``. Never raises for what the bytes say: see ``Document.fault``."""
+    machine = Machine(data, limits, shortcut)
+    document = Document(name, machine)
+    try:
+        if len(data) - start > limits.pickle_bytes:
+            raise LimitError(f"a pickle of {len(data):,} bytes", hint="raise Limits.pickle_bytes")
+        document.end = machine.run(start)
+        document.root = machine.stack[-1]
+    except IndexError:
+        document.fault = FormatError("STOP finds nothing on the stack", offset=document.end - 1)
+    except InertError as error:
+        document.fault = error
+    except MemoryError:
+        document.fault = LimitError("the pickle needs more memory than there is")
+    if document.fault is not None:
+        document.fault.part = document.fault.part or name
+    document.protocol = machine.protocol
+    machine.marks.clear()
+    machine.stack = []
+    return document

@@ -1,0 +1,171 @@
+"""What a pickle is made of, as inert data.
+
+Knows: the nouns. Numbers, strings, bytes, None, booleans and tuples stand for themselves; lists, dicts and sets are nodes, so that nothing
+is ever hashed or compared while reading; a ``Global`` is a name the pickle asks to import (never imported), a ``Call`` a call it asks to
+make (never made), a ``Reference`` a persistent id (never fetched). Sharing and cycles are kept by identity.
+Refuses to know: what any name means.
+
+Offsets count bytes from the pickle's start to the opcode that made the node. Nodes are written by the machine alone; treat them as frozen.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+# Module names that Python 3 changed; a pickle of protocol 0 to 2 may hold the old spelling (CPython: Lib/_compat_pickle.py).
+MODULES_3 = {
+    "__builtin__": "builtins",
+    "copy_reg": "copyreg",
+    "cPickle": "pickle",
+    "exceptions": "builtins",
+    "UserDict": "collections",
+    "UserList": "collections",
+    "UserString": "collections",
+    "commands": "subprocess",
+    "repr": "reprlib",
+    "Queue": "queue",
+    "SocketServer": "socketserver",
+    "ConfigParser": "configparser",
+    "__main__": "__main__",
+}
+NAMES_3 = {
+    ("builtins", "long"): ("builtins", "int"),
+    ("builtins", "unicode"): ("builtins", "str"),
+    ("builtins", "basestring"): ("builtins", "str"),
+    ("builtins", "xrange"): ("builtins", "range"),
+    ("builtins", "unichr"): ("builtins", "chr"),
+    ("builtins", "reduce"): ("functools", "reduce"),
+    ("builtins", "intern"): ("sys", "intern"),
+    ("itertools", "izip"): ("builtins", "zip"),
+    ("itertools", "imap"): ("builtins", "map"),
+    ("itertools", "ifilter"): ("builtins", "filter"),
+}
+
+
+def modern(module: str, name: str) -> str:
+    """``module.name`` in Python 3 spelling."""
+    module = MODULES_3.get(module, module)
+    return ".".join(NAMES_3.get((module, name), (module, name)))
+
+
+class Node:
+    """Base of all nodes."""
+
+    __slots__ = ()
+
+
+class Global(Node):
+    """A name to import: ``module`` and ``name`` as spelled, ``dotted`` in Python 3 spelling, ``how`` the opcode that asked."""
+
+    __slots__ = ("dotted", "how", "module", "name", "offset")
+
+    def __init__(self, module: str, name: str, offset: int, how: str = "GLOBAL") -> None:
+        self.module = module
+        self.name = name
+        self.dotted = modern(module, name)
+        self.offset = offset
+        self.how = how
+
+    def __repr__(self) -> str:
+        return f"<Global {self.dotted}>"
+
+
+class Reference(Node):
+    """A persistent id: ``pid`` is whatever stood for it (torch: a tuple naming a storage)."""
+
+    __slots__ = ("offset", "pid")
+
+    def __init__(self, pid: Any, offset: int) -> None:
+        self.pid = pid
+        self.offset = offset
+
+    def __repr__(self) -> str:
+        return f"<Reference at {self.offset}>"
+
+
+class Buffer(Node):
+    """An out-of-band buffer (protocol 5), whose bytes are not in the pickle."""
+
+    __slots__ = ("offset",)
+
+    def __init__(self, offset: int) -> None:
+        self.offset = offset
+
+    def __repr__(self) -> str:
+        return f"<Buffer at {self.offset}>"
+
+
+class List(Node):
+    __slots__ = ("items", "offset")
+
+    def __init__(self, items: list[Any], offset: int) -> None:
+        self.items = items
+        self.offset = offset
+
+    def __repr__(self) -> str:
+        return f"<List of {len(self.items)}>"
+
+
+class Dict(Node):
+    """``flat`` holds key, value, key, value … as written: duplicates and unhashable keys included."""
+
+    __slots__ = ("flat", "offset")
+
+    def __init__(self, flat: list[Any], offset: int) -> None:
+        self.flat = flat
+        self.offset = offset
+
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        it = iter(self.flat)
+        return zip(it, it, strict=False)
+
+    def __repr__(self) -> str:
+        return f"<Dict of {len(self.flat) // 2}>"
+
+
+class Set(Node):
+    __slots__ = ("frozen", "items", "offset")
+
+    def __init__(self, items: list[Any], offset: int, frozen: bool = False) -> None:
+        self.items = items
+        self.offset = offset
+        self.frozen = frozen
+
+    def __repr__(self) -> str:
+        return f"<{'FrozenSet' if self.frozen else 'Set'} of {len(self.items)}>"
+
+
+class Call(Node):
+    """A call to make: ``function`` (a Global, or whatever stood there), ``arguments`` (a tuple, or whatever stood there), ``how``
+    (REDUCE, NEWOBJ, NEWOBJ_EX, OBJ or INST), and what was done to the result: ``states`` (one for each BUILD), ``items``
+    (APPEND, APPENDS, ADDITEMS), ``flat`` (SETITEM, SETITEMS: key, value, …)."""
+
+    __slots__ = ("arguments", "flat", "function", "how", "items", "keywords", "offset", "states")
+
+    def __init__(self, function: Any, arguments: Any, offset: int, how: str, keywords: Any = None) -> None:
+        self.function = function
+        self.arguments = arguments
+        self.keywords = keywords
+        self.offset = offset
+        self.how = how
+        self.states: tuple[Any, ...] = ()
+        self.items: list[Any] | None = None
+        self.flat: list[Any] | None = None
+
+    @property
+    def dotted(self) -> str:
+        """The function's name in Python 3 spelling, "" where it is no plain name."""
+        function = self.function
+        return function.dotted if type(function) is Global else ""
+
+    def __repr__(self) -> str:
+        return f"<Call {self.dotted or self.function!r} at {self.offset}>"
+
+
+class ByteString(bytes):
+    """A Python 2 ``str`` (STRING, BINSTRING, SHORT_BINSTRING): bytes whose text encoding only their writer knows."""
+
+    __slots__ = ()

@@ -1,0 +1,93 @@
+"""``inert.open`` and ``inert.load``.
+
+Knows: how a path becomes a Checkpoint, and a Checkpoint the saved object with NumPy arrays.
+Refuses to know: formats and values.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+
+from .checkpoint import Checkpoint
+from .errors import FormatError, InertError, LimitError, UnidentifiedError
+from .formats import FORMATS, identify
+from .limits import DEFAULT
+from .source import open_source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, BinaryIO
+
+    from .formats import Format
+    from .limits import Limits
+
+
+class _Calm:
+    """No garbage collection meanwhile: a reading makes many objects that all stay, which the collector would look through again and again."""
+
+    def __enter__(self) -> None:
+        self.was = gc.isenabled()
+        gc.disable()
+
+    def __exit__(self, *_: object) -> None:
+        if self.was:
+            gc.enable()
+
+
+def open(
+    source: str | os.PathLike[str] | BinaryIO,
+    *,
+    strict: bool = False,
+    byteorder: str | None = None,
+    limits: Limits = DEFAULT,
+    formats: Iterable[Format] = FORMATS,
+) -> Checkpoint:
+    """Open a checkpoint: a path or a seekable binary file. Reads its directory and its pickle, no tensor data.
+
+    ``strict`` refuses what is otherwise noted as an error. ``byteorder`` ("little" or "big") is used where the file does not say.
+    Raises UnidentifiedError for what is no checkpoint, FormatError or TruncatedError for a damaged one, UnsupportedError, LimitError;
+    OSError (no such file) passes through."""
+    if byteorder not in (None, "little", "big"):
+        raise ValueError("byteorder must be 'little', 'big' or None")
+    if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
+        raise UnidentifiedError("this is a folder", part=os.fspath(source), hint="name one of the files in it")
+    held = open_source(source)
+    try:
+        with _Calm():
+            content = identify(held, limits, byteorder, formats)
+            checkpoint = Checkpoint(content)
+            checkpoint.pickles  # noqa: B018 - a damaged pickle is refused here, not at the first tensor
+            if checkpoint.pickles:
+                checkpoint.tensors  # noqa: B018
+        if strict and checkpoint.errors:
+            first = checkpoint.errors[0]
+            more = f" (and {len(checkpoint.errors) - 1} more)" if len(checkpoint.errors) > 1 else ""
+            raise FormatError(first.message + more, part=first.where.part, offset=first.where.offset, hint=first.fix)
+        return checkpoint
+    except InertError as error:
+        error.part = error.part or held.name
+        held.close()
+        raise
+    except MemoryError:
+        held.close()
+        raise LimitError("reading it needs more memory than there is", part=held.name) from None
+    except BaseException:
+        held.close()
+        raise
+
+
+def load(
+    source: str | os.PathLike[str] | BinaryIO,
+    *,
+    root: str | None = None,
+    mmap: bool = True,
+    byteorder: str | None = None,
+    limits: Limits = DEFAULT,
+) -> Any:
+    """The saved object with NumPy arrays in the places of tensors; tied tensors are one array. Implemented by ``inert.loading``."""
+    from .loading import loaded
+
+    with open(source, byteorder=byteorder, limits=limits) as checkpoint:
+        return loaded(checkpoint, root, mmap)

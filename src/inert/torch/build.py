@@ -1,0 +1,280 @@
+"""The value builder: a Document's nodes → the saved object as plain values, with Tensors in place.
+
+Knows: how to walk any graph of nodes without recursion (sharing and cycles kept), and which table makes a value of which node.
+Refuses to know: bytes and formats. What it cannot make a value of stays an inert node or an Object, with a finding.
+
+A value that can hold itself (list, dict, set, Object …) is made empty when first met and filled at the end; one that cannot (tuple,
+frozenset, date …) is made when its parts have been.
+"""
+
+from __future__ import annotations
+
+from itertools import repeat
+
+from ..finding import Finding
+from ..pickle.nodes import Buffer, ByteString, Call, Dict, Global, List, Reference, Set
+from ..pickle.row import Row, Template
+from ..tensor import Layout, Storage, Tensor, bounds, reach
+from . import values
+from .ndarray import ARRAYS, BUFFERS, array_layout, object_items
+from .rebuild import REBUILD, Odd, Rebuilder, Storages, text
+from .storages import DTYPE_VALUES, PLAIN_VALUES, STORAGE_TYPES
+from .values import CONTAINERS, Plan, immediate, object_plan
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..dtypes import DType
+    from ..limits import Limits
+    from ..pickle.decode import Document
+
+ATOMS = frozenset((int, float, str, bool, type(None), bytes, bytearray))
+V2 = "torch._utils._rebuild_tensor_v2"
+EMBEDDED = "torch.storage._load_from_bytes"
+DEPTH = 8  # torch files inside torch files
+_ODD = (Odd, ValueError, TypeError, OverflowError, ArithmeticError, LookupError, AttributeError)
+
+
+class Builder:
+    """Builds the values of one Document. ``notes`` collects what was odd; ``tensors`` are in the order of their first appearance."""
+
+    def __init__(self, document: Document, storages: Storages, limits: Limits, depth: int = 0) -> None:
+        self.document = document
+        self.storages = storages
+        self.limits = limits
+        self.depth = depth
+        self.rebuild = Rebuilder(storages, limits)
+        self.notes: list[Finding] = []
+        self.done: dict[int, Any] = {}  # by id of the node; the document keeps the nodes alive
+
+    def build(self) -> Any:
+        """The value of the document's root."""
+        todo: list[Any] = [self.document.root]
+        plans: dict[int, Plan] = {}
+        fills: list[Plan] = []
+        while todo:
+            node = todo[-1]
+            key = id(node)
+            if type(node) in ATOMS or key in self.done:
+                todo.pop()
+                continue
+            plan = plans.pop(key, None)
+            if plan is not None:  # its parts have been made
+                todo.pop()
+                again = self._finish(node, plan)
+                if again:
+                    fills.append(again)
+                    todo += self._open(again.children)
+                continue
+            plan = self.plan(node)
+            if plan is None:
+                todo.pop()
+            elif plan.shell is None:
+                plans[key] = plan
+                todo += self._open(plan.children)
+            else:
+                self.done[key] = plan.shell
+                fills.append(plan)
+                todo.pop()
+                todo += self._open(plan.children)
+        for plan in fills:
+            plan.finish(self.get)
+        return self.get(self.document.root)
+
+    def get(self, node: Any) -> Any:
+        """The value made for a node; the node itself where there is none (numbers, texts: their ids are never those of nodes)."""
+        return self.done.get(id(node), node)
+
+    def _open(self, nodes: list[Any]) -> list[Any]:
+        """The nodes that need a visit, last one first. Rows, the bulk of any checkpoint, become tensors right here."""
+        rows = [node for node in nodes if type(node) is Row]
+        if rows:
+            self._rows(rows)
+        done = self.done
+        return [node for node in reversed(nodes) if type(node) not in ATOMS and id(node) not in done]
+
+    def _finish(self, node: Any, plan: Plan) -> Plan | None:
+        """Make an immutable value; where its parts will not do, an Object plan for it instead."""
+        try:
+            self.done[id(node)] = plan.finish(self.get)
+            return None
+        except _ODD as error:
+            return self._inert(node, error)
+
+    def _inert(self, call: Call, why: Exception | None = None) -> Plan:
+        if why is not None:
+            self._note("value-odd", f"{call.dotted or 'a call'}: {str(why) or type(why).__name__}", call.offset)
+        plan = object_plan(call)
+        self.done[id(call)] = plan.shell
+        return plan
+
+    def plan(self, node: Any) -> Plan | None:
+        """How to make the node's value; None where it has been made already."""
+        kind = type(node)
+        if kind is tuple:
+            return Plan(list(node), lambda get: tuple(map(get, node)))
+        if kind is List:
+            made: list[Any] = []
+            return Plan(node.items, lambda get: made.extend(map(get, node.items)), made)
+        if kind is Dict:
+            return self._dict(node)
+        if kind is Set:
+            return values.set_plan(node.items, None if node.frozen else set())
+        if isinstance(node, Call):
+            return self._call(node)
+        self.done[id(node)] = self._leaf(node)
+        return None
+
+    def _dict(self, node: Dict) -> Plan:
+        made: dict[Any, Any] = {}
+        keys, items = node.flat[::2], node.flat[1::2]
+        plain = set(map(type, keys)) <= {str}
+
+        def finish(get: Any) -> None:
+            if plain:
+                made.update(zip(keys, map(get, items), strict=True))
+            else:
+                values.fill_dict(made, list(zip(keys, items, strict=True)), get)
+            if len(made) < len(keys):
+                self._note("pickle-duplicate-key", f"{len(keys) - len(made)} keys of a dict are repeated", node.offset)
+            if not plain and any(type(key) is values.Key for key in made):
+                self._note("pickle-odd-key", "a dict has such keys", node.offset)
+
+        return Plan(items if plain else node.flat, finish, made)
+
+    def _note(self, code: str, message: str, offset: int) -> None:
+        if len(self.notes) < 1000:
+            self.notes.append(Finding(code, message, self.document.name, offset))
+
+    def _leaf(self, node: Any) -> Any:
+        if type(node) is Global:
+            return DTYPE_VALUES.get(node.dotted) or (node.dotted if node.dotted in PLAIN_VALUES else node)
+        if type(node) is Reference:
+            try:
+                return self.storages.of(node)
+            except Odd:
+                return node
+        assert type(node) is Buffer or type(node) is ByteString, node
+        return text(node)
+
+    def _call(self, call: Call) -> Plan | None:
+        name = call.dotted
+        try:
+            if name in REBUILD:
+                return self._tensor(call)
+            if name in ARRAYS or name in BUFFERS:
+                return self._array(call)
+            if name == EMBEDDED:
+                return self._embedded(call)
+            make = CONTAINERS.get(name)
+            plan = make(call) if make else immediate(call)
+        except _ODD as error:
+            return self._inert(call, error)
+        return plan or self._inert(call)
+
+    def _tensor(self, call: Call) -> Plan | None:
+        layout = self.rebuild.layout(call)
+        tensor = Tensor(layout, limits=self.limits)
+        if layout.hooks is not None:
+            self._note("tensor-hooks", "backward hooks are not empty", call.offset)
+        state = [layout.attributes, layout.hooks, *call.states, *(call.flat or ()), *(call.items or ())]
+        if call.dotted in ("torch.nn.parameter.Parameter", "torch.nn.Parameter") or call.how == "NEWOBJ":
+            state = []  # the states of old forms are the data itself
+        if all(part is None for part in state):
+            self.done[id(call)] = tensor
+            return None
+
+        def finish(get: Any) -> None:
+            layout.attributes, layout.hooks = get(layout.attributes), get(layout.hooks)
+            later = [get(part) for part in state[2:]]
+            if later:  # BUILD or SETITEM on a tensor
+                layout.attributes = (layout.attributes, *later)
+
+        return Plan(state, finish, tensor)
+
+    def _array(self, call: Call) -> Plan | None:
+        nodes = object_items(call)
+        if nodes is None:
+            self.done[id(call)] = Tensor(array_layout(call, self.limits), limits=self.limits)
+            return None
+        shell: list[Any] = []  # an object array is shown as the list of its objects
+        return Plan(nodes, lambda get: shell.extend(map(get, nodes)), shell)
+
+    def _embedded(self, call: Call) -> Plan | None:
+        """A whole torch.save file as a bytes argument: what plain pickle makes of a tensor or storage."""
+        from .legacy import embedded_value
+        from .ndarray import raw_bytes
+
+        raw = raw_bytes(values.argument(call))
+        if raw is None:
+            raise Odd("no bytes")
+        if self.depth >= DEPTH:
+            raise Odd(f"torch files inside torch files, more than {DEPTH} deep")
+        self.done[id(call)], notes = embedded_value(raw, f"{self.document.name}@{call.offset}", self.limits, self.depth + 1)
+        self.notes += notes
+        return None
+
+    # -- rows ---------------------------------------------------------------------------------------------------------------
+
+    def _rows(self, rows: list[Row]) -> None:
+        """Tensors of rows; those that are no plain tensors, or that later opcodes change, are left to the rebuild table."""
+        for template in {row.template for row in rows}:
+            if template.meaning is None:
+                template.meaning = self._meaning(template)
+        changed = rows[0].template.machine.changed
+        plain = [row for row in rows if row.template.meaning and id(row) not in changed]
+        first, retyped = self.storages.types.setdefault, self.storages.retyped
+        for row in plain:
+            dtype = row.template.meaning.dtype
+            if first(row.fields[0], dtype) is not dtype:
+                retyped.add(row.fields[0])
+        self.done.update(zip(map(id, plain), map(Tensor, plain, repeat(self.limits)), strict=True))
+
+    def _meaning(self, template: Template) -> Meaning | bool:
+        """What makes a Layout of this template's rows; False where the names are not those of a plain tensor."""
+        storage, location = template.storage, template.location
+        dtype = STORAGE_TYPES.get(storage.dotted) if type(storage) is Global else None
+        plain = template.function.dotted == V2 and text(template.tag) == "storage" and template.hooks.dotted == "collections.OrderedDict"
+        if dtype is None or not plain or type(location) is not str or location == "meta":
+            return False
+        return Meaning(self.storages, dtype, location, self.limits.rank)
+
+
+class Meaning:
+    """What the rows of one template mean: tensors of one element type on one device."""
+
+    __slots__ = ("dtype", "location", "rank", "storages")
+
+    def __init__(self, storages: Storages, dtype: DType, location: str, rank: int) -> None:
+        self.storages = storages
+        self.dtype = dtype
+        self.location = location
+        self.rank = rank
+
+    def storage(self, row: Row) -> Storage:
+        return self.storages.get(text(row.fields[0]), self.dtype, self.location, row.fields[1])
+
+    def layout(self, row: Row) -> Layout:
+        key, count, offset, shape, strides, grad = row.fields
+        dtype = self.storages.types[key]
+        if type(key) is str and dtype is self.dtype:
+            last, wrong = reach(shape, strides)
+            width = dtype.itemsize
+            if not wrong and (last + offset) * width < count * width == self.storages.size(key):  # sound: its storage can wait
+                return Layout(dtype, shape, strides, offset, row, grad, self.location)
+        return self._doubtful(row)
+
+    def _doubtful(self, row: Row) -> Layout:
+        _, _, offset, shape, strides, grad = row.fields
+        try:
+            storage = self.storage(row)
+        except Odd as error:
+            layout = Layout(self.dtype, shape, strides, offset, None, grad, self.location)
+            layout.fault = str(error)
+            return layout
+        layout = Layout(storage.dtype, shape, strides, offset, storage, grad, storage.device)
+        fault = storage.fault or bounds(storage.dtype, shape, strides, offset, storage, self.rank)
+        if fault:
+            layout.fault = fault
+        return layout

@@ -1,0 +1,408 @@
+"""The rebuild table: a call that torch's pickles make for a tensor → the tensor's Layout, without making the call.
+
+Knows: the argument tuples of torch's rebuild functions, and what must hold of them.
+Refuses to know: where storages lie; a ``Storages`` object given by the format answers that. Arguments are read as data: wrong ones
+raise ``Odd`` and the call stays an inert node; right ones that do not fit their storage give a Layout with a ``fault``.
+
+Facts: torch 2.13 torch/_utils.py, torch/_tensor.py, torch/storage.py; older forms: torch 0.1 to 1.5 (same files).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ..dtypes import DType
+from ..pickle.nodes import ByteString, Call, Dict, Global, List, Reference
+from ..tensor import Layout, Storage, Tensor, bounds
+from .storages import DTYPE_VALUES, SPARSE_PARTS, STORAGE_TYPES, TENSOR_TYPES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from ..limits import Limits
+    from ..source import Span
+
+
+class Odd(Exception):
+    """The arguments are not what the function takes."""
+
+
+class Storages:
+    """The storages of one pickle: made once per key from persistent ids, so that shared storage is one object."""
+
+    def __init__(self, size: Callable[[str], int | None], opener: Callable[[str], Span], order: str, prefix: str = "data/") -> None:
+        self.size = size  # of the record of a key in bytes, or None where there is none
+        self.opener = opener
+        self.order = order
+        self.prefix = prefix
+        self.known: dict[Any, Storage] = {}
+        self.types: dict[Any, DType] = {}  # by key: the first type that a key is declared with counts, as in torch
+        self.retyped: set[Any] = set()
+
+    def of(self, node: Any) -> Storage:
+        """The Storage of a Reference. Odd where it names none."""
+        if type(node) is not Reference:
+            raise Odd("the storage is no persistent id")
+        pid = node.pid
+        if type(pid) is not tuple or not 5 <= len(pid) <= 6 or text(pid[0]) != "storage":
+            raise Odd(f"persistent id {pid!r:.80} names no storage")
+        kind, key, location, count = pid[1:5]
+        dtype = STORAGE_TYPES.get(kind.dotted) if type(kind) is Global else None
+        if dtype is None:
+            raise Odd(f"{kind!r:.80} is no storage type")
+        return self.get(text(key), dtype, text(location), count)
+
+    def get(self, key: Any, dtype: DType, location: Any, count: Any) -> Storage:
+        storage = self.known.get(key)
+        if storage is None:
+            storage = self.known.setdefault(key, self._make(key, self.declare(key, dtype), location, count))
+        else:
+            self.declare(key, dtype)
+        return storage
+
+    def declare(self, key: Any, dtype: DType) -> DType:
+        """Note that a pickle gives the storage ``key`` this type; the type that counts."""
+        first = self.types.setdefault(key, dtype)
+        if first is not dtype:
+            self.retyped.add(key)
+        return first
+
+    def _make(self, key: Any, dtype: DType, location: Any, count: Any) -> Storage:
+        if type(key) is not str or type(count) is not int or type(location) is not str:
+            raise Odd("a storage's key, location and size must be a text, a text and a number")
+        nbytes = count * dtype.itemsize
+        if location == "meta":
+            return Storage(self.prefix + key, max(nbytes, 0), dtype, "meta", None)
+        there = self.size(key)
+        storage = Storage(self.prefix + key, nbytes, dtype, location, partial(self.opener, key))
+        if self.order != "little":
+            storage.order = self.order
+        if there is None:
+            storage.fault = f"its storage {self.prefix}{key} is not in the file"
+        elif there != nbytes:
+            storage.fault = f"its storage {self.prefix}{key} holds {there:,} bytes where the pickle says {nbytes:,}"
+        return storage
+
+
+def text(value: Any) -> Any:
+    """A Python 2 text as str, where it is one."""
+    if type(value) is ByteString:
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return value
+    return value
+
+
+def integers(value: Any) -> tuple[int, ...]:
+    """The numbers of a tuple, list or torch.Size."""
+    if isinstance(value, Call) and value.dotted == "torch.Size" and type(value.arguments) is tuple and len(value.arguments) == 1:
+        value = value.arguments[0]
+    if type(value) is List:
+        value = tuple(value.items)
+    if type(value) is not tuple or any(type(item) is not int for item in value):
+        raise Odd("a size or stride is no tuple of numbers")
+    return value
+
+
+def dtype_of(value: Any) -> DType:
+    dtype = DTYPE_VALUES.get(value.dotted) if type(value) is Global else None
+    if dtype is None:
+        raise Odd(f"{value!r:.80} is no dtype")
+    return dtype
+
+
+def take(arguments: Any, least: int, most: int) -> list[Any]:
+    """The arguments, filled up with None to ``most``. Odd where there are fewer or more than the function takes."""
+    if type(arguments) is not tuple or not least <= len(arguments) <= most:
+        got = len(arguments) if type(arguments) is tuple else type(arguments).__name__
+        raise Odd(f"{got} arguments where {least} to {most} are wanted" if least < most else f"{got} arguments where {least} are wanted")
+    return [*arguments, *[None] * (most - len(arguments))]
+
+
+class Rebuilder:
+    """Calls → Layouts. ``build`` is the way back to the value builder, for component tensors and states."""
+
+    def __init__(self, storages: Storages, limits: Limits) -> None:
+        self.storages = storages
+        self.limits = limits
+        self._depth = 0
+
+    def layout(self, call: Call) -> Layout:
+        """The Layout that ``call`` asks to build. Odd where its arguments are wrong; KeyError where it is no tensor call."""
+        if self._depth > 16:
+            raise Odd("tensors wrapped in tensors, more than 16 deep")
+        self._depth += 1
+        try:
+            return REBUILD[call.dotted](self, call)
+        finally:
+            self._depth -= 1
+
+    def tensor(self, node: Any) -> Tensor:
+        """A component: a tensor call inside another's arguments."""
+        if not isinstance(node, Call) or node.dotted not in REBUILD:
+            raise Odd(f"{node!r:.80} is no tensor")
+        return Tensor(self.layout(node), limits=self.limits)
+
+    def strided(self, storage: Storage, dtype: DType, offset: Any, size: Any, stride: Any, grad: Any = False) -> Layout:
+        shape, strides = integers(size), integers(stride)
+        if type(offset) is not int or type(grad) not in (bool, int):
+            raise Odd("the offset is no number or requires_grad no boolean")
+        layout = Layout(dtype, shape, strides, offset, storage, bool(grad), storage.device)
+        if storage.device == "meta":
+            layout.kind = "meta"
+        fault = storage.fault or bounds(dtype, shape, strides, offset, storage, self.limits.rank)
+        if fault:
+            layout.fault = fault
+        return layout
+
+
+def _hooks(layout: Layout, hooks: Any) -> Layout:
+    """Backward hooks are an empty OrderedDict in every sound file; anything else is kept as nodes."""
+    if hooks is None or (isinstance(hooks, Call) and hooks.dotted == "collections.OrderedDict" and not hooks.flat and not hooks.items):
+        return layout
+    layout.hooks = hooks
+    return layout
+
+
+def _bits(layout: Layout, metadata: Any) -> Layout:
+    """{'conj': True, 'neg': True}: the stored values are not conjugated or negated yet."""
+    if metadata is None or not isinstance(metadata, Dict):
+        return layout
+    for key, value in metadata.pairs():
+        if key == "conj" and value is True:
+            layout.conj = True
+        elif key == "neg" and value is True:
+            layout.neg = True
+    return layout
+
+
+def tensor_v1(b: Rebuilder, call: Call) -> Layout:
+    storage, offset, size, stride = take(call.arguments, 4, 4)
+    held = b.storages.of(storage)
+    return b.strided(held, held.dtype, offset, size, stride)
+
+
+def tensor_v2(b: Rebuilder, call: Call) -> Layout:
+    storage, offset, size, stride, grad, hooks, metadata = take(call.arguments, 6, 7)
+    held = b.storages.of(storage)
+    return _bits(_hooks(b.strided(held, held.dtype, offset, size, stride, grad), hooks), metadata)
+
+
+def tensor_v3(b: Rebuilder, call: Call) -> Layout:
+    storage, offset, size, stride, grad, hooks, dtype, metadata = take(call.arguments, 7, 8)
+    return _bits(_hooks(b.strided(b.storages.of(storage), dtype_of(dtype), offset, size, stride, grad), hooks), metadata)
+
+
+def parameter(b: Rebuilder, call: Call) -> Layout:
+    data, grad, hooks, _state = take(call.arguments, 1, 4)
+    layout = b.tensor(data).layout.copy()
+    layout.requires_grad = grad is None or grad is True
+    layout.type = "torch.nn.parameter.Parameter"
+    if len(call.arguments) == 4:
+        layout.attributes = _state
+    for state in call.states:  # (requires_grad, volatile, hooks) of torch 0.x
+        if type(state) is tuple and state and type(state[0]) is bool:
+            layout.requires_grad = state[0]
+    return _hooks(layout, hooks)
+
+
+def parameter_object(b: Rebuilder, call: Call) -> Layout:
+    """Parameter as NEWOBJ: its tensor is in the arguments or in the first state."""
+    if type(call.arguments) is tuple and call.arguments:
+        return parameter(b, call)
+    for state in call.states:
+        if type(state) is tuple and state:
+            inner = Call(call.function, state[:2], call.offset, call.how)
+            return parameter(b, inner)
+    raise Odd("a Parameter without data")
+
+
+def old_tensor(b: Rebuilder, call: Call) -> Layout:
+    """torch.FloatTensor() with a state of (storage, offset, size, stride): torch 0.1."""
+    state = call.states[-1] if call.states else call.arguments
+    storage, offset, size, stride = take(state, 4, 4)
+    return b.strided(b.storages.of(storage), TENSOR_TYPES[call.dotted], offset, size, stride)
+
+
+def sparse(b: Rebuilder, call: Call) -> Layout:
+    kind, data = take(call.arguments, 2, 2)
+    name = kind.dotted if type(kind) is Global else None
+    if isinstance(kind, Call) and kind.dotted == "torch.serialization._get_layout":
+        name = text(take(kind.arguments, 1, 1)[0])
+    roles = SPARSE_PARTS.get(str(name))
+    if roles is None or type(data) is not tuple:
+        raise Odd(f"{name or kind!r:.80} is no sparse layout")
+    values = take(data, len(roles) + 1, len(roles) + 2)
+    parts = {role: b.tensor(node) for role, node in zip(roles, values, strict=False)}
+    layout = Layout(parts["values"].dtype, integers(values[len(roles)]), (), 0, None)
+    layout.kind = str(name).removeprefix("torch.")
+    layout.components = parts
+    layout.device = parts["values"].device
+    layout.fault = next((f"{role}: {part.fault}" for role, part in parts.items() if part.fault), "")
+    if not layout.fault and (min(layout.shape, default=0) < 0 or len(layout.shape) > b.limits.rank):
+        layout.fault = "a negative size or too many dimensions"
+    return layout
+
+
+def quantized(b: Rebuilder, call: Call) -> Layout:
+    storage, offset, size, stride, parameters, grad, hooks = take(call.arguments, 7, 7)
+    held = b.storages.of(storage)
+    layout = _hooks(b.strided(held, held.dtype, offset, size, stride, grad), hooks)
+    layout.kind = layout.kind if layout.kind == "meta" else "quantized"
+    if type(parameters) is not tuple or len(parameters) < 3 or type(parameters[0]) is not Global:
+        raise Odd("quantisation parameters")
+    scheme = parameters[0].dotted.removeprefix("torch.")
+    if scheme.startswith("per_tensor"):
+        layout.quantization = {"scheme": scheme, "scale": parameters[1], "zero_point": parameters[2]}
+        return layout
+    scales, zeros, axis = b.tensor(parameters[1]), b.tensor(parameters[2]), take(parameters, 4, 4)[3]
+    if scales.dtype == "float32":  # torch tags both kinds alike; float parameters are what tells them apart
+        scheme = "per_channel_affine_float_qparams"
+    layout.quantization = {"scheme": scheme, "axis": axis}
+    layout.components = {"scales": scales, "zero_points": zeros}
+    if type(axis) is not int or not 0 <= axis < len(layout.shape) or scales.shape != (layout.shape[axis],) or zeros.shape != scales.shape:
+        layout.fault = layout.fault or "its scales and zero points do not fit its shape"
+    return layout
+
+
+def nested(b: Rebuilder, call: Call) -> Layout:
+    buffer, sizes, strides, offsets = (b.tensor(node) for node in take(call.arguments, 4, 4))
+    try:
+        rows = [(tuple(map(int, row)), tuple(map(int, step))) for row, step in zip(sizes.numpy(), strides.numpy(), strict=True)]
+        starts = [int(start) for start in offsets.numpy()]
+    except (ValueError, TypeError) as error:
+        raise Odd(f"sizes, strides and offsets of a nested tensor ({error})") from None
+    return _jagged(b, buffer, [(shape, steps, start) for (shape, steps), start in zip(rows, starts, strict=True)])
+
+
+def _jagged(b: Rebuilder, buffer: Tensor, rows: list[tuple[tuple[int, ...], tuple[int, ...], int]]) -> Layout:
+    whole = buffer.layout
+    assert whole.storage is not None
+    common = [row[0] for row in rows]
+    shape = tuple(sizes[0] if len(set(sizes)) == 1 else -1 for sizes in zip(*common, strict=True))  # -1: differs from part to part
+    layout = Layout(whole.dtype, (len(rows), *shape), (), 0, None, whole.requires_grad, whole.device)
+    layout.kind, layout.components = "nested", {}
+    for i, (size, stride, start) in enumerate(rows):
+        part = b.strided(whole.storage, whole.dtype, whole.offset + start, size, stride)
+        layout.components[str(i)] = Tensor(part, limits=b.limits)
+    layout.fault = whole.fault or next((part.fault for part in layout.components.values() if part.fault), "")
+    return layout
+
+
+def jagged(b: Rebuilder, call: Call) -> Layout:
+    """NestedTensor of the jagged layout: values, offsets, ragged dimension 1 (others stay inert)."""
+    state = take(call.arguments, 1, 1)[0]
+    if type(state) is not Dict:
+        raise Odd("a jagged tensor's state is no dict")
+    facts = {key: value for key, value in state.pairs() if type(key) is str}
+    layout = _from_offsets(b, b.tensor(facts.get("values")), b.tensor(facts.get("offsets")))
+    if facts.get("lengths") is not None or facts.get("_ragged_idx", 1) != 1:
+        raise Odd("a jagged tensor with lengths or another ragged dimension")
+    layout.requires_grad = facts.get("requires_grad") is True
+    return layout
+
+
+def jagged_object(b: Rebuilder, call: Call) -> Layout:
+    """The same as torch 2.3 and earlier pickled it: NestedTensor(values, offsets)."""
+    values, offsets = take(call.arguments, 2, 2)
+    return _from_offsets(b, b.tensor(values), b.tensor(offsets))
+
+
+def _from_offsets(b: Rebuilder, values: Tensor, offsets: Tensor) -> Layout:
+    at = [int(start) for start in offsets.numpy()]
+    step = values.strides[0] if values.shape else 1
+    rows = [((end - start, *values.shape[1:]), values.strides, start * step) for start, end in zip(at, at[1:], strict=False)]
+    return _jagged(b, values, rows)
+
+
+def meta(b: Rebuilder, call: Call) -> Layout:
+    dtype, size, stride, grad = take(call.arguments, 4, 4)
+    layout = Layout(dtype_of(dtype), integers(size), integers(stride), 0, None, grad is True, "meta")
+    layout.kind = "meta"
+    return layout
+
+
+def from_cpu(b: Rebuilder, call: Call) -> Layout:
+    data, dtype, device, grad = take(call.arguments, 4, 4)
+    layout = b.tensor(data).layout.copy()
+    if layout.dtype != dtype_of(dtype):
+        raise Odd("the dtype differs from the data's")
+    layout.device, layout.requires_grad = str(text(device)), grad is True
+    return layout
+
+
+def from_numpy(b: Rebuilder, call: Call) -> Layout:
+    from .ndarray import array_layout
+
+    data, dtype, device, grad = take(call.arguments, 4, 4)
+    layout = array_layout(data, b.limits)
+    wanted = dtype_of(dtype)
+    if layout.dtype != wanted and wanted != "bfloat16":  # bfloat16 travels as float32
+        raise Odd(f"an array of {layout.dtype} for a tensor of {wanted}")
+    layout.kind, layout.device, layout.requires_grad = "dense", str(text(device)), grad is True
+    return layout
+
+
+def wrapper(b: Rebuilder, call: Call) -> Layout:
+    kind, dtype, size, stride, offset, _, device, grad = take(call.arguments, 8, 8)
+    layout = Layout(dtype_of(dtype), integers(size), integers(stride), offset if type(offset) is int else 0, None, grad is True)
+    layout.kind = "wrapper"
+    layout.type = kind.dotted if type(kind) is Global else ""
+    where = take(device.arguments, 1, 2)[0] if isinstance(device, Call) and device.dotted == "torch.device" else ""
+    layout.device = str(text(where))
+    return layout
+
+
+def from_type(b: Rebuilder, call: Call) -> Layout:
+    function, kind, arguments, state = take(call.arguments, 4, 4)
+    inner = Call(function, arguments, call.offset, call.how)
+    if inner.dotted not in REBUILD:
+        raise Odd(f"{function!r:.80} rebuilds no tensor")
+    layout = b.layout(inner).copy()
+    if type(kind) is Global and kind.dotted != "torch.Tensor":
+        layout.type = kind.dotted
+    layout.attributes = state
+    if layout.kind == "wrapper":
+        layout.components = _inner_tensors(b, state)
+    return layout
+
+
+def _inner_tensors(b: Rebuilder, state: Any) -> dict[str, Tensor]:
+    """The tensors that a wrapper subclass keeps in its state, by attribute: DTensor's _local_tensor, torchao's data and scales."""
+    found = {}
+    for part in state if type(state) is tuple else (state,):
+        for key, value in part.pairs() if type(part) is Dict else ():
+            if type(key) is str and isinstance(value, Call) and value.dotted in REBUILD:
+                found[key] = b.tensor(value)
+    return found
+
+
+REBUILD: dict[str, Callable[[Rebuilder, Call], Layout]] = {
+    "torch._utils._rebuild_tensor": tensor_v1,
+    "torch._utils._rebuild_tensor_v2": tensor_v2,
+    "torch._utils._rebuild_tensor_v3": tensor_v3,
+    "torch._utils._rebuild_parameter": parameter,
+    "torch._utils._rebuild_parameter_with_state": parameter,
+    "torch.nn.parameter.Parameter": parameter_object,
+    "torch.nn.Parameter": parameter_object,
+    "torch.nn.parameter.Buffer": parameter_object,
+    "torch._utils._rebuild_sparse_tensor": sparse,
+    "torch._utils._rebuild_sparse_csr_tensor": sparse,
+    "torch._utils._rebuild_qtensor": quantized,
+    "torch._utils._rebuild_nested_tensor": nested,
+    "torch.nested._internal.nested_tensor._rebuild_njt": jagged,
+    "torch.nested._internal.nested_tensor.NestedTensor": jagged_object,
+    "torch._utils._rebuild_meta_tensor_no_storage": meta,
+    "torch._utils._rebuild_device_tensor_from_cpu_tensor": from_cpu,
+    "torch._utils._rebuild_device_tensor_from_numpy": from_numpy,
+    "torch._utils._rebuild_xla_tensor": from_numpy,
+    "torch._utils._rebuild_wrapper_subclass": wrapper,
+    "torch._tensor._rebuild_from_type_v2": from_type,
+    "torch._tensor._rebuild_from_type": from_type,
+    "torch.tensor._rebuild_from_type": from_type,
+    "torch._utils._rebuild_from_type_v2": from_type,
+}
+REBUILD.update(dict.fromkeys(TENSOR_TYPES, old_tensor))
