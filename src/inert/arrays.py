@@ -1,4 +1,4 @@
-"""From a Layout to elements: NumPy arrays, bounded byte pieces, torch tensors.
+"""From a Layout to elements: NumPy arrays and bounded byte pieces.
 
 Knows: how to view, gather, swap, conjugate, unpack and densify. NumPy is imported here and nowhere below, and only when an array is made:
 contiguous little-endian tensors are hashed and streamed without it.
@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import prod
 
 from .errors import FormatError, UnsupportedError
-from .tensor import PIECE, Layout, check_logical, is_contiguous, items_of
+from .tensor import PIECE, Layout, byte_strides, check_logical, is_contiguous, items_of, reach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .limits import Limits
-    from .tensor import Tensor
 
 REFUSED = {
     "meta": "a tensor on the meta device has no data",
@@ -28,12 +27,12 @@ REFUSED = {
 }
 
 
-def array_of(layout: Layout, limits: Limits) -> Any:
-    """The NumPy array of a sound layout."""
+def array_of(layout: Layout, limits: Limits, held: Any = None) -> Any:
+    """The NumPy array of a sound layout; over ``held``, the bytes of its whole storage in an array, where that is given."""
     refuse(layout)
     if layout.kind.startswith("sparse"):
         return DENSE[layout.kind](layout, limits)
-    raw = items(layout, limits)
+    raw = items(layout, limits, held)
     if layout.dtype.packed == 1:
         return raw
     return _unpack(raw, layout)
@@ -44,34 +43,40 @@ def refuse(layout: Layout) -> None:
         raise UnsupportedError(REFUSED[layout.kind])
 
 
-def items(layout: Layout, limits: Limits) -> Any:
+def items(layout: Layout, limits: Limits, held: Any = None) -> Any:
     """The stored items as an array: of the tensor's shape, or one-dimensional where several values are packed in an item."""
     import numpy as np
 
-    array = _gather(layout, layout.dtype.array_type(), limits)
+    array = _gather(layout, layout.dtype.array_type(), limits, held)
     if layout.conj:
         array = np.conjugate(array)
     return np.negative(array) if layout.neg else array
 
 
-def _gather(layout: Layout, kind: Any, limits: Limits) -> Any:
+def _gather(layout: Layout, kind: Any, limits: Limits, held: Any = None) -> Any:
     """A strided array of NumPy type ``kind`` over the bytes between the first and the last element: no copy where they are mapped."""
     import numpy as np
 
     storage, dtype, width = layout.storage, layout.dtype, layout.dtype.itemsize
     assert storage is not None
     shape, strides, offset = _item_geometry(layout)
-    check_logical(layout, min(storage.nbytes, prod(shape) * width), limits)
-    if not prod(shape):
+    last, count, _ = reach(shape, strides)
+    if last < 0:
         return np.empty(shape, kind)
-    first = offset * width
-    length = sum((n - 1) * s for n, s in zip(shape, strides, strict=True)) * width + width
-    span = storage.span().sub(first, length)
-    view = span.view()
-    flat = np.frombuffer(span.read() if view is None else view, np.uint8)
+    first, length = offset * width, (last + 1) * width
+    check_logical(count * width, length, limits)
+    if held is not None:
+        flat: Any = held[first : first + length]
+    else:
+        span = storage.span()
+        if length != span.length:
+            span = span.sub(first, length)
+        flat = span.view()
+        if flat is None:
+            flat = span.read()
     if storage.order == "big" and dtype.unit > 1:
-        flat = flat.reshape(-1, dtype.unit)[:, ::-1].copy().reshape(-1)
-    return np.lib.stride_tricks.as_strided(flat.view(kind), shape, [s * width for s in strides], writeable=False)
+        flat = np.frombuffer(flat, np.uint8).reshape(-1, dtype.unit)[:, ::-1].tobytes()
+    return np.ndarray(shape, kind, flat, 0, byte_strides(strides, width))
 
 
 def _item_geometry(layout: Layout) -> tuple[tuple[int, ...], tuple[int, ...], int]:
@@ -112,8 +117,9 @@ def pieces(layout: Layout, limits: Limits) -> Iterator[bytes]:
     storage, dtype = layout.storage, layout.dtype
     assert storage is not None
     shape, strides, offset = _item_geometry(layout)
-    size = prod(shape) * dtype.itemsize
-    check_logical(layout, min(storage.nbytes, size), limits)
+    last, count, _ = reach(shape, strides)
+    size = count * dtype.itemsize
+    check_logical(size, (last + 1) * dtype.itemsize, limits)
     plain = not layout.conj and not layout.neg and (storage.order == "little" or dtype.unit == 1)
     if plain and is_contiguous(shape, strides):
         if size:
@@ -203,7 +209,8 @@ def _part(layout: Layout, role: str) -> Any:
 def _zeros(layout: Layout, limits: Limits) -> Any:
     import numpy as np
 
-    check_logical(layout, sum(part.nbytes for part in layout.components.values()), limits)
+    size = prod(layout.shape) * layout.dtype.itemsize
+    check_logical(size, sum(part.nbytes for part in layout.components.values()), limits)
     return np.zeros(layout.shape, layout.dtype.array_type())
 
 
@@ -282,41 +289,3 @@ def dequantized(layout: Layout, limits: Limits) -> Any:
     if facts["scheme"].endswith("float_qparams"):
         return values * scales + zeros
     return (values - zeros) * scales
-
-
-def torch_of(layout: Layout, limits: Limits) -> Any:
-    """A torch tensor with the same elements, made through bytes so that every torch dtype passes."""
-    import torch
-
-    if layout.kind == "nested":
-        return torch.nested.nested_tensor([_torch_part(part) for part in layout.components.values()])
-    if layout.kind.startswith("sparse_") and layout.kind != "sparse_coo":
-        parts = [_torch_part(layout.components[role]) for role in layout.components]
-        return getattr(torch, f"{layout.kind}_tensor")(*parts, size=layout.shape)
-    if layout.kind == "sparse_coo":
-        return torch.sparse_coo_tensor(_torch_part(layout.components["indices"]), _torch_part(layout.components["values"]), layout.shape)
-    if layout.kind == "meta":
-        return torch.empty_strided(layout.shape, layout.strides, dtype=getattr(torch, layout.dtype), device="meta")
-    dtype, plain = getattr(torch, layout.dtype, None), layout.dtype.numpy if layout.dtype.kind == "q" else layout.dtype
-    if dtype is None or layout.dtype.kind == "q" and layout.dtype.packed > 1:
-        raise UnsupportedError(f"torch cannot be given {layout.dtype}")
-    data = bytearray(b"".join(pieces(layout, limits)))
-    made = torch.frombuffer(data, dtype=getattr(torch, plain)) if data else torch.empty(0, dtype=getattr(torch, plain))
-    made = made.reshape(layout.shape)
-    if layout.kind == "quantized":
-        made = _torch_quantized(made, layout)
-    return made.requires_grad_(layout.requires_grad) if layout.requires_grad else made
-
-
-def _torch_part(part: Tensor) -> Any:
-    return part.torch()
-
-
-def _torch_quantized(integers: Any, layout: Layout) -> Any:
-    import torch
-
-    facts = layout.quantization
-    if "axis" not in facts:
-        return torch._make_per_tensor_quantized_tensor(integers, facts["scale"], facts["zero_point"])
-    scales, zeros = _torch_part(layout.components["scales"]), _torch_part(layout.components["zero_points"])
-    return torch._make_per_channel_quantized_tensor(integers, scales, zeros, facts["axis"])

@@ -14,7 +14,7 @@ from .names import Lister
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from types import TracebackType
     from typing import Any
 
@@ -58,8 +58,8 @@ class Content:
         """The decoded pickles by name. Raises where the one that holds the object cannot be read."""
         return {}
 
-    def root(self) -> tuple[Any, list[Finding]]:
-        """The saved object and what was odd about it."""
+    def root(self, convert: Callable[[Tensor], Any] | None = None) -> tuple[Any, list[Finding]]:
+        """The saved object and what was odd about it; ``convert`` gives what stands in the place of each tensor."""
         return {}, []
 
     def parts(self) -> dict[str, Part]:

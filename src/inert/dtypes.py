@@ -3,7 +3,7 @@
 Knows: canonical name, bits of one value, bytes of one stored item, how many values an item packs, and what NumPy calls it.
 Refuses to know: NumPy itself (imported by whoever asks for an array), and how a format spells a type (a spelling table per format).
 
-Facts: torch 2.13 (c10/core/ScalarType.h: names and item sizes), TensorFlow 2.21 (types.proto), ml_dtypes 0.5 (which of them NumPy can hold).
+Facts: torch 2.13 (c10/core/ScalarType.h: names and item sizes), TensorFlow 2.21 (types.proto), ml_dtypes 0.5 (what NumPy can hold).
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ class DType(str):
     """An element type; its text is its name, so that ``t.dtype == "bfloat16"`` holds.
 
     ``bits`` of one value · ``itemsize`` bytes of one stored item (0: no fixed size) · ``packed`` values in one item · ``kind``: b bool,
-    i u integers, f float, c complex, q quantised, x bits without meaning, s text, o opaque · ``numpy``: NumPy's or ml_dtypes' name, "" for none
-    · ``counts_items``: a shape counts items, not values (torch's float4_e2m1fn_x2 and bits types) · ``canonical``: the name of one value.
+    i u integers, f float, c complex, q quantised, x bits without meaning, s text, o opaque · ``numpy``: NumPy's or ml_dtypes' name, "" for
+    none · ``counts_items``: a shape counts items, not values (torch's float4_e2m1fn_x2, bits types) · ``canonical``: name of one value.
     """
 
-    __slots__ = ("bits", "canonical", "counts_items", "itemsize", "kind", "numpy", "packed")
+    __slots__ = ("_array_type", "bits", "canonical", "counts_items", "itemsize", "kind", "numpy", "packed")
     bits: int
     itemsize: int
     packed: int
@@ -29,10 +29,12 @@ class DType(str):
     numpy: str
     canonical: str
     counts_items: bool
+    _array_type: Any
 
     @classmethod
     def of(cls, name: str, bits: int, kind: str, numpy: str, packed: int = 1, canonical: str = "", counts_items: bool = False) -> DType:
         made = cls(name)
+        made._array_type = None
         made.bits = bits
         made.packed = packed
         made.itemsize = bits * packed // 8
@@ -49,6 +51,9 @@ class DType(str):
 
     def array_type(self) -> Any:
         """The NumPy dtype of one stored item. UnsupportedError where NumPy and ml_dtypes have none."""
+        known = self._array_type
+        if known is not None:
+            return known
         if not self.numpy:
             from .errors import UnsupportedError
 
@@ -56,11 +61,13 @@ class DType(str):
         import numpy as np
 
         try:
-            return np.dtype(self.numpy)
+            made = np.dtype(self.numpy)
         except TypeError:
             import ml_dtypes
 
-            return np.dtype(getattr(ml_dtypes, self.numpy))
+            made = np.dtype(getattr(ml_dtypes, self.numpy))
+        self._array_type = made
+        return made
 
 
 _ROWS = """

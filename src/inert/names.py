@@ -67,7 +67,9 @@ def piece(key: Any) -> str:
         return key.decode("utf-8", "backslashreplace")
     if isinstance(key, (int, float, bool)) or key is None:
         return str(key)
-    return repr(key)[:200] if isinstance(key, tuple) and len(key) < 20 and all(type(k) in _LEAVES for k in key) else f"<{type(key).__name__}>"
+    if isinstance(key, tuple) and len(key) < 20 and all(type(part) in _LEAVES for part in key):
+        return repr(key)[:200]
+    return f"<{type(key).__name__}>"
 
 
 class _Frame:
@@ -96,15 +98,17 @@ class Lister:
     def __init__(self, root: Any, limits: Limits) -> None:
         self.limits = limits
         self.notes: list[Finding] = []
-        self.entries: list[tuple[str, Tensor]] = []
-        self.named: set[int] = set()
+        self.tensors: dict[str, Tensor] = {}
+        self.count = 0
+        self.twins: dict[str, list[Tensor]] = {}  # names that several paths have
         self.budget = limits.name_bytes
         self.revisits = limits.paths
         if isinstance(root, Tensor):
-            self._add(root, "", ())
+            self.tensors[""] = root
         else:
             self._walk(root)
-        self.tensors = _unique(self.entries)
+        if self.twins:
+            self._bracket()
 
     def _walk(self, root: Any) -> None:
         seen: set[int] = set()
@@ -117,8 +121,16 @@ class Lister:
             for key, value in frame.items:
                 kind = type(value)
                 if kind is Tensor:
-                    name = (self._prefix(frame) if frame.path is None else frame.prefix) + (key if type(key) is str else piece(key))
-                    self._add(value, name, (*frame.path, key))  # type: ignore[misc]
+                    base = frame.path if frame.path is not None else self._enter(frame)
+                    name = frame.prefix + (key if type(key) is str else piece(key))
+                    self.budget -= len(name) + len(base)
+                    if self.budget < 0:
+                        self._full()
+                        continue
+                    self.count += 1
+                    placed = value.place(name, base, key)
+                    if self.tensors.setdefault(name, placed) is not placed:
+                        self.twins.setdefault(name, [self.tensors[name]]).append(placed)
                 elif kind not in _LEAVES:
                     mark = id(value)
                     if mark in active or mark in barren or children(value) is None:
@@ -131,14 +143,14 @@ class Lister:
             else:
                 stack.pop()
                 active.discard(id(frame.value))
-                if frame.found == len(self.entries):
+                if frame.found == self.count:
                     barren.add(id(frame.value))
 
     def _push(self, stack: list[_Frame], active: set[int], value: Any, link: Link) -> None:
         items = children(value)
         if items is not None:
             active.add(id(value))
-            stack.append(_Frame(value, iter(items), link, len(self.entries)))
+            stack.append(_Frame(value, iter(items), link, self.count))
 
     def _again(self) -> bool:
         self.revisits -= 1
@@ -146,46 +158,28 @@ class Lister:
             self.notes.append(Finding("paths-limit", f"more than {self.limits.paths:,} further paths", "root"))
         return self.revisits >= 0
 
-    def _prefix(self, frame: _Frame) -> str:
+    def _enter(self, frame: _Frame) -> tuple[Any, ...]:
         frame.path = _path_of(frame.link)
         frame.prefix = "".join(f"{piece(step)}." for step in frame.path)
-        return frame.prefix
+        return frame.path
 
-    def _add(self, tensor: Tensor, name: str, path: tuple[Any, ...]) -> None:
-        self.budget -= len(name) + len(path)
-        if self.budget < 0:
-            if not any(note.code == "names-limit" for note in self.notes):
-                self.notes.append(Finding("names-limit", f"{len(self.entries):,} tensors are listed", "root"))
-            return
-        if id(tensor) in self.named:
-            tensor = tensor.named(name, path)
-        else:
-            self.named.add(id(tensor))
-            tensor.name = name
-            tensor.path = path
-        self.entries.append((name, tensor))
+    def _full(self) -> None:
+        if not any(note.code == "names-limit" for note in self.notes):
+            self.notes.append(Finding("names-limit", f"{self.count:,} tensors are listed", "root"))
+
+    def _bracket(self) -> None:
+        """Names that collide are replaced, every one, by their bracketed paths; the order stays."""
+        plain, self.tensors = self.tensors, {}
+        for name, tensor in plain.items():
+            for twin in self.twins.get(name, (tensor,)):
+                if name in self.twins:
+                    twin.name = base = bracketed(twin.path)
+                    number = 2
+                    while twin.name in self.tensors or twin.name in plain:
+                        twin.name, number = f"{base}#{number}", number + 1
+                self.tensors[twin.name] = twin
 
 
 def bracketed(path: tuple[Any, ...]) -> str:
     """The unmistakable spelling of a path: ["a.b"], ["a"]["b"], [0]."""
     return "".join(f'["{step}"]' if isinstance(step, str) else f"[{piece(step)}]" for step in path)
-
-
-def _unique(entries: list[tuple[str, Tensor]]) -> dict[str, Tensor]:
-    """Names → tensors; of names that collide, every one is replaced by its bracketed path."""
-    tensors = dict(entries)
-    if len(tensors) == len(entries):
-        return tensors
-    count: dict[str, int] = {}
-    for name, _ in entries:
-        count[name] = count.get(name, 0) + 1
-    tensors = {}
-    for name, tensor in entries:
-        if count[name] > 1:
-            name = base = bracketed(tensor.path)
-            number = 2
-            while name in tensors:
-                name, number = f"{base}#{number}", number + 1
-            tensor.name = name
-        tensors[name] = tensor
-    return tensors

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import os
+from contextlib import contextmanager
 
 from .checkpoint import Checkpoint
 from .errors import FormatError, InertError, LimitError, UnidentifiedError
@@ -17,15 +18,16 @@ from .source import open_source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Any, BinaryIO
 
     from .formats import Format
     from .limits import Limits
+    from .source import Source
 
 
 class _Calm:
-    """No garbage collection meanwhile: a reading makes many objects that all stay, which the collector would look through again and again."""
+    """No garbage collection meanwhile: a reading makes many objects that all stay, which the collector would look through over and over."""
 
     def __enter__(self) -> None:
         self.was = gc.isenabled()
@@ -51,21 +53,25 @@ def open(
     OSError (no such file) passes through."""
     if byteorder not in (None, "little", "big"):
         raise ValueError("byteorder must be 'little', 'big' or None")
-    if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
-        raise UnidentifiedError("this is a folder", part=os.fspath(source), hint="name one of the files in it")
-    held = open_source(source)
-    try:
-        with _Calm():
-            content = identify(held, limits, byteorder, formats)
-            checkpoint = Checkpoint(content)
-            checkpoint.pickles  # noqa: B018 - a damaged pickle is refused here, not at the first tensor
-            if checkpoint.pickles:
-                checkpoint.tensors  # noqa: B018
+    with _refusals(source) as held, _Calm():
+        checkpoint = Checkpoint(identify(held, limits, byteorder, formats))
+        if checkpoint.pickles:  # a damaged pickle is refused here, not at the first tensor
+            checkpoint.tensors  # noqa: B018
         if strict and checkpoint.errors:
             first = checkpoint.errors[0]
             more = f" (and {len(checkpoint.errors) - 1} more)" if len(checkpoint.errors) > 1 else ""
             raise FormatError(first.message + more, part=first.where.part, offset=first.where.offset, hint=first.fix)
         return checkpoint
+
+
+@contextmanager
+def _refusals(source: Any) -> Iterator[Source]:
+    """Open a Source for what follows; close it where that fails, and say which file a refusal is about."""
+    if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
+        raise UnidentifiedError("this is a folder", part=os.fspath(source), hint="name one of the files in it")
+    held = open_source(source)
+    try:
+        yield held
     except InertError as error:
         error.part = error.part or held.name
         held.close()
@@ -86,8 +92,17 @@ def load(
     byteorder: str | None = None,
     limits: Limits = DEFAULT,
 ) -> Any:
-    """The saved object with NumPy arrays in the places of tensors; tied tensors are one array. Implemented by ``inert.loading``."""
-    from .loading import loaded
+    """The saved object with NumPy arrays in the places of tensors (ml_dtypes for bfloat16 and the like); tied tensors are one array.
 
-    with open(source, byteorder=byteorder, limits=limits) as checkpoint:
-        return loaded(checkpoint, root, mmap)
+    ``mmap``: read-only views of the mapped file; otherwise writable copies, one for each storage, that share memory as the tensors did.
+    ``root``: only the value at this dotted path. What no plain array can say (sparse, quantised, meta …) stays a Tensor.
+    Raises as ``open`` does, and FormatError where a tensor is damaged."""
+    from .loading import Arrays, find
+
+    if byteorder not in (None, "little", "big"):
+        raise ValueError("byteorder must be 'little', 'big' or None")
+    with _refusals(source) as held, _Calm(), held.steady():
+        content = identify(held, limits, byteorder, FORMATS)
+        value, _ = content.root(Arrays(mmap))
+    held.close()
+    return value if root is None else find(value, root)

@@ -10,6 +10,7 @@ operating system's: a mapped page beyond a new, shorter end cannot be read.
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from mmap import ACCESS_READ, mmap
 from threading import Lock
 
@@ -42,6 +43,10 @@ class Source:
         self.check(offset, length)
         return None
 
+    def readinto(self, offset: int, buffer: memoryview) -> None:
+        """Fill ``buffer`` (bytes) from ``offset``."""
+        buffer[:] = self.read(offset, len(buffer))
+
     def region(self, offset: int, length: int) -> tuple[str, int] | None:
         """(path, offset) of the same bytes in a plain file, or None."""
         return None
@@ -51,6 +56,11 @@ class Source:
             raise TruncatedError(
                 f"bytes {offset:,} to {offset + length:,} are wanted of {self.size:,}", part=self.name, offset=max(offset, 0)
             )
+
+    @contextmanager
+    def steady(self) -> Iterator[None]:
+        """Many reads that are held to be of one state of the file: it is looked at before the first and after the last."""
+        yield
 
     def span(self, offset: int = 0, length: int | None = None) -> Span:
         return Span(self, offset, self.size - offset if length is None else length)
@@ -65,26 +75,51 @@ class Source:
 class FileSource(Source):
     """A file on disk: copies by ``pread``, views by one read-only map of the whole file, made when first asked for."""
 
-    __slots__ = ("_fd", "_lock", "_map", "_stamp", "path")
+    __slots__ = ("_fd", "_lock", "_map", "_stamp", "_steady", "path")
 
     def __init__(self, path: str) -> None:
         self.path = path
         self._fd = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
         status = os.fstat(self._fd)
         self._stamp = _stamp(status)
-        self._map: mmap | None = None
+        self._map: memoryview | None = None
         self._lock = Lock()
+        self._steady = False
         super().__init__(path, status.st_size)
+
+    @contextmanager
+    def steady(self) -> Iterator[None]:
+        self._unchanged()
+        self._steady = True
+        try:
+            yield
+        finally:
+            self._steady = False
+        self._unchanged()
 
     def view(self, offset: int, length: int) -> memoryview | None:
         self.check(offset, length)
         if not length:
             return memoryview(b"")
         self._unchanged()
+        whole = self._map or self._mapped()
+        return whole[offset : offset + length]
+
+    def _mapped(self) -> memoryview:
         with self._lock:
             if self._map is None:
-                self._map = mmap(self._fd, self.size, access=ACCESS_READ)
-            return memoryview(self._map)[offset : offset + length]
+                self._map = memoryview(mmap(self._fd, self.size, access=ACCESS_READ))
+            return self._map
+
+    def readinto(self, offset: int, buffer: memoryview) -> None:
+        self.check(offset, len(buffer))
+        self._unchanged()
+        while buffer:
+            count = os.preadv(self._fd, [buffer[: 1 << 30]], offset) if hasattr(os, "preadv") else 0
+            if not count:
+                buffer[:] = self._read(offset, len(buffer))  # no preadv here, or the file was cut: _read says so
+                return
+            offset, buffer = offset + count, buffer[count:]
 
     def region(self, offset: int, length: int) -> tuple[str, int]:
         return self.path, offset
@@ -111,6 +146,8 @@ class FileSource(Source):
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def _unchanged(self) -> None:
+        if self._steady:
+            return
         if self._fd < 0:
             raise UnsupportedError("the checkpoint has been closed", part=self.name, hint="read inside the with block")
         now = os.fstat(self._fd)
@@ -194,6 +231,10 @@ class Span:
         self._inside(start, length)
         return self.source.read(self.offset + start, length)
 
+    def readinto(self, buffer: memoryview) -> None:
+        """Fill ``buffer``, which must be as long as the span."""
+        self.source.readinto(self.offset, buffer)
+
     def view(self) -> memoryview | None:
         """The span without a copy, or None."""
         return self.source.view(self.offset, self.length)
@@ -236,6 +277,4 @@ def open_source(source: str | os.PathLike[str] | BinaryIO | bytes) -> Source:
     try:
         return StreamSource(source, name if isinstance(name, str) else "")
     except (AttributeError, OSError) as error:
-        raise UnsupportedError(
-            "a path or a seekable binary file is needed", hint="read a pipe into io.BytesIO first"
-        ) from error
+        raise UnsupportedError("a path or a seekable binary file is needed", hint="read a pipe into io.BytesIO first") from error

@@ -65,8 +65,9 @@ _NONE: dict[str, Any] = {}
 class Layout:
     """What a tensor is, apart from its name. One Layout may be listed under several names.
 
-    ``storage`` is a Storage, None, or something whose ``storage()`` gives it when it is first asked for. ``fault``: why its data is refused · ``conj``, ``neg``: the stored values are still to be conjugated or negated · ``attributes``: the state
-    of a tensor with Python attributes · ``hooks``: non-empty backward hooks · ``type``: class name of a subclass or parameter."""
+    ``storage``: a Storage, None, or something whose ``storage()`` gives it when it is first asked for · ``fault``: why its data is
+    refused · ``conj``, ``neg``: the stored values are still to be conjugated or negated · ``attributes``: the state of a tensor with
+    Python attributes · ``hooks``: non-empty backward hooks · ``type``: class name of a subclass or parameter."""
 
     kind = "dense"
     fault = ""
@@ -100,7 +101,8 @@ class Layout:
         storage = self._storage
         if storage is not None and type(storage) is not Storage:
             storage = self._storage = storage.storage()
-        return storage
+        held: Storage | None = storage
+        return held
 
     def copy(self) -> Layout:
         other = Layout.__new__(Layout)
@@ -111,37 +113,49 @@ class Layout:
 class Tensor:
     """One tensor of a checkpoint. Cheap to make and to pass around; safe to read from several threads."""
 
-    __slots__ = ("_layout", "limits", "name", "path")
+    __slots__ = ("_base", "_key", "_layout", "limits", "name")
 
-    def __init__(self, layout: Any, limits: Limits = DEFAULT, name: str = "", path: tuple[Any, ...] = ()) -> None:
-        """``layout`` is a Layout, or something whose ``layout()`` makes it when it is first asked for."""
+    def __init__(self, layout: Any, limits: Limits = DEFAULT) -> None:
+        """``layout`` is a Layout, or something that knows dtype and shape and whose ``layout()`` makes the Layout when it is needed."""
         self._layout = layout
         self.limits = limits
-        self.name = name
-        self.path = path
+        self.name = ""
+        self._base: tuple[Any, ...] | None = None
+        self._key: Any = None
+
+    @property
+    def path(self) -> tuple[Any, ...]:
+        """The keys that lead to the tensor in the saved object; () for a bare tensor."""
+        return () if self._base is None else (*self._base, self._key)
 
     @property
     def layout(self) -> Layout:
         layout = self._layout
         if type(layout) is not Layout:
             layout = self._layout = layout.layout()
-        return layout
+        made: Layout = layout
+        return made
 
-    def named(self, name: str, path: tuple[Any, ...]) -> Tensor:
-        """The same tensor under another name."""
-        return Tensor(self._layout, self.limits, name, path)
+    def place(self, name: str, base: tuple[Any, ...], key: Any) -> Tensor:
+        """This tensor under its name, at ``key`` of the container whose path is ``base``; a twin of it where it has a name already."""
+        if self._base is not None:
+            return Tensor(self._layout, self.limits).place(name, base, key)
+        self.name = name
+        self._base = base
+        self._key = key
+        return self
 
     # -- what it is -----------------------------------------------------------------------------------------------------
 
     @property
     def dtype(self) -> DType:
-        layout: Layout = self._layout if type(self._layout) is Layout else self.layout
-        return layout.dtype
+        dtype: DType = self._layout.dtype
+        return dtype
 
     @property
     def shape(self) -> tuple[int, ...]:
-        layout: Layout = self._layout if type(self._layout) is Layout else self.layout
-        return layout.shape
+        shape: tuple[int, ...] = self._layout.shape
+        return shape
 
     @property
     def strides(self) -> tuple[int, ...]:
@@ -263,7 +277,7 @@ class Tensor:
 
     def torch(self) -> Any:
         """The tensor as a ``torch.Tensor`` on the CPU (a copy). Imports torch, because the caller asked; ImportError where it is absent."""
-        from .arrays import torch_of
+        from .interop import torch_of
 
         return torch_of(self._sound(), self.limits)
 
@@ -283,11 +297,6 @@ class Tensor:
         if layout.fault:
             raise FormatError(layout.fault, part=self.name or "tensor", hint="this tensor is refused; the others can be read")
         return layout
-
-    def __len__(self) -> int:
-        if not self.shape:
-            raise TypeError("a 0-d tensor has no length")
-        return self.shape[0]
 
     def __repr__(self) -> str:
         layout = self.layout
@@ -323,21 +332,27 @@ def is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
 
 
 @lru_cache(1 << 14)
-def reach(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, str]:
-    """(index of the last element behind the first, -1 where there is none; what is wrong with the geometry itself, in words)."""
+def reach(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int, str]:
+    """(index of the last element behind the first or -1 where there is none, number of elements, what is wrong with the geometry)."""
     if len(shape) != len(strides):
-        return 0, f"{len(shape)} sizes but {len(strides)} strides"
+        return 0, 0, f"{len(shape)} sizes but {len(strides)} strides"
     if min(shape, default=0) < 0 or min(strides, default=0) < 0:
-        return 0, "a negative size or stride"
+        return 0, 0, "a negative size or stride"
     count = prod(shape)
     if count > (1 << 63) - 1:
-        return 0, "the number of elements exceeds 64 bits"
-    return (sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True)) if count else -1), ""
+        return 0, 0, "the number of elements exceeds 64 bits"
+    last = sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True)) if count else -1
+    return last, count, ""
+
+
+@lru_cache(1 << 14)
+def byte_strides(strides: tuple[int, ...], width: int) -> tuple[int, ...]:
+    return tuple(stride * width for stride in strides)
 
 
 def bounds(dtype: DType, shape: tuple[int, ...], strides: tuple[int, ...], offset: int, storage: Storage, rank: int) -> str:
     """Why a strided tensor does not fit its storage, in words; "" where it does."""
-    last, wrong = reach(shape, strides)
+    last, _, wrong = reach(shape, strides)
     if wrong or last < 0:
         return wrong
     if offset < 0:
@@ -352,9 +367,8 @@ def bounds(dtype: DType, shape: tuple[int, ...], strides: tuple[int, ...], offse
     return ""
 
 
-def check_logical(layout: Layout, behind: int, limits: Limits) -> None:
-    """LimitError where the elements together are far more than the bytes behind them (stride 0 makes such tensors)."""
-    logical = items_of(layout.dtype, layout.shape) * layout.dtype.itemsize
+def check_logical(logical: int, behind: int, limits: Limits) -> None:
+    """LimitError where the elements together are far more bytes than those behind them (stride 0 makes such tensors)."""
     if logical > limits.logical_bytes and logical > limits.logical_ratio * behind:
         hint = "take a slice of it, or raise Limits.logical_bytes"
         raise LimitError(f"{logical:,} bytes of elements over {behind:,} stored bytes", hint=hint)

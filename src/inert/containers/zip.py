@@ -10,7 +10,8 @@ looks only at the central directory, which is why that is the truth here and a l
 from __future__ import annotations
 
 from collections.abc import Mapping
-from struct import Struct
+from itertools import pairwise
+from struct import Struct, unpack_from
 from zlib import MAX_WBITS, decompressobj
 from zlib import error as ZlibError
 
@@ -162,27 +163,28 @@ class Zip:
 
     def inspect(self, member: Member) -> tuple[int, list[Finding]]:
         """The start of the member's data and what its local header says differently. FormatError where there is no header."""
-        if member.offset + 30 > self.source.size:
+        room = self.source.size - member.offset
+        if room < 30:
             raise TruncatedError("its local header would lie beyond the end of the file", part=member.name, offset=member.offset)
-        guess = min(30 + len(member.name), self.source.size - member.offset)  # one read for header and name, as a rule
-        head = self.source.read(member.offset, guess)
+        raw = member.name.encode("utf-8", "surrogateescape")
+        head = self.source.read(member.offset, min(30 + len(raw), room))  # one read for header and name, as a rule
         signature, _, flags, method, _, _, crc, packed, size, n, x = _LOCAL.unpack_from(head)
         if signature != b"PK\3\4":
             raise FormatError("no local header where the directory says", part=member.name, offset=member.offset)
-        start = member.offset + 30 + n + x
-        if start + member.packed > self.source.size:
+        if 30 + n + x + member.packed > room:
             text = f"its {member.packed:,} bytes would end beyond the file's {self.source.size:,}"
-            raise TruncatedError(text, part=member.name, offset=start, hint="the file is cut short or its headers are damaged")
-        found = []
-        name = _name(head[30:] if guess == 30 + n else self.source.read(member.offset + 30, n))
-        if name != member.name:
-            found.append(Finding("zip-local-name", f"the local header calls it {name[:80]!r}", member.name, member.offset))
+            raise TruncatedError(text, part=member.name, offset=member.offset, hint="the file is cut short or its headers are damaged")
+        start = member.offset + 30 + n + x
+        if head[30:] == raw and n == len(raw) and method == member.method and flags == member.flags and flags & 8:
+            return start, []  # as PyTorch writes it: sizes and checksum are in the directory alone
         said = [("method", method, member.method), ("flags", flags & 0x61, member.flags & 0x61)]
         if not flags & 8:  # without a data descriptor, the local fields ought to be true
             said += [("crc", crc, member.crc32), ("size", packed, member.packed), ("length", size, member.size)]
         odd = [f"{what} {here}, directory {there}" for what, here, there in said if here != there and here not in (0, FULL32)]
-        if odd:
-            found.append(Finding("zip-local-fields", f"local header: {'; '.join(odd)}", member.name, member.offset))
+        found = [Finding("zip-local-fields", f"local header: {'; '.join(odd)}", member.name, member.offset)] if odd else []
+        name = self.source.read(member.offset + 30, n)
+        if name != raw:
+            found.append(Finding("zip-local-name", f"the local header calls it {_name(name)[:80]!r}", member.name, member.offset))
         return start, found
 
     def raw(self, member: Member) -> Span:
@@ -237,7 +239,7 @@ class Zip:
                     found.extend(notes)
                 runs.append((member.offset, start + member.packed, member.name))
         runs.sort()
-        for (_, end, name), (offset, _, after) in zip(runs, runs[1:], strict=False):
+        for (_, end, name), (offset, _, after) in pairwise(runs):
             if offset < end:
                 found.append(Finding("zip-overlap", f"shares bytes with {name!r}", after, offset))
         return found
@@ -282,7 +284,7 @@ def _zip64(extra: bytes, size: int, packed: int, offset: int) -> tuple[int, int,
     """Replace saturated 32-bit fields by the 8-byte values of extra block 0x0001, in the order APPNOTE gives."""
     position = 0
     while position + 4 <= len(extra):
-        kind, length = int.from_bytes(extra[position : position + 2], "little"), int.from_bytes(extra[position + 2 : position + 4], "little")
+        kind, length = unpack_from("<2H", extra, position)
         block = extra[position + 4 : position + 4 + length]
         if kind == 1:
             values = [int.from_bytes(block[i : i + 8], "little") for i in range(0, len(block) - 7, 8)]

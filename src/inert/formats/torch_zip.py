@@ -20,10 +20,12 @@ from ..torch.rebuild import Storages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from ..limits import Limits
     from ..source import Source, Span
+    from ..tensor import Tensor
 
 OTHERS = ("constants.pkl", "archive_format", "models/", ".data/extern_modules", ".data/python_version", "model.json")
 ROLES = {
@@ -113,13 +115,15 @@ class TorchZip(Content):
             return None
 
     def _order(self) -> str:
+        """The record's word; where there is none, the caller's; where there is none either, little, as torch has it."""
         said = self._small("byteorder")
-        if said is not None and said not in ("little", "big"):
+        if said in ("little", "big"):
+            return said
+        if said is not None:
             self._note("byteorder-bad", f"byteorder is {said[:20]!r}", f"{self.folder}byteorder")
-            said = None
-        elif said is None and self.given_order is None:
+        elif self.given_order is None:
             self._note("byteorder-missing", "there is no byteorder record (normal before PyTorch 2.1)", self.source.name)
-        return self.given_order or said or "little" if said is None else said
+        return self.given_order or "little"
 
     def _version(self) -> None:
         texts = [self._small(name) for name in (".data/version", "version")]
@@ -142,10 +146,10 @@ class TorchZip(Content):
             raise self._document.fault
         return {name: self._document}
 
-    def root(self) -> tuple[Any, list[Finding]]:
+    def root(self, convert: Callable[[Tensor], Any] | None = None) -> tuple[Any, list[Finding]]:
         (document,) = self.pickles().values()
-        self.storages = Storages(self._size, self._storage, self.order, self.data.removeprefix(self.folder))
-        builder = Builder(document, self.storages, self.limits)
+        storages = Storages(self._size, self._storage, self.order, self.data.removeprefix(self.folder))
+        builder = Builder(document, storages, self.limits, convert)
         value = builder.build()
         return value, builder.notes
 
@@ -165,9 +169,11 @@ class TorchZip(Content):
 
     def _part(self, name: str, member: Member) -> Part:
         inner = name.removeprefix(self.folder)
-        role = "storage" if inner.startswith(("data/", "tensors/")) else ROLES.get(inner, "other") if name.startswith(self.folder) else "foreign"
+        role = "storage" if inner.startswith(("data/", "tensors/")) else ROLES.get(inner, "other")
         if name.endswith("/") and not member.size:
             role = "folder"
+        elif not name.startswith(self.folder):
+            role = "foreign"
         try:
             start: int | None = self.archive.start(member)
         except InertError:

@@ -76,9 +76,6 @@ class Document:
 class Machine:
     """Stack, marks and memo of one reading. ``position`` arguments point behind the opcode that is being handled."""
 
-    __slots__ = ("changed", "data", "hidden", "limits", "lock", "made", "marks", "memo", "odd", "protocol", "rows", "shortcut", "size", "stack")
-    __slots__ += ("templates", "top")
-
     def __init__(self, data: bytes, limits: Limits, shortcut: bool = True) -> None:
         self.data = data
         self.size = len(data)
@@ -117,11 +114,11 @@ class Machine:
             raise FormatError(f"{self._name(at)}: {one_line(str(error), 120)}", offset=at) from None
         raise LimitError(f"more than {self.limits.opcodes:,} opcodes", offset=at, hint="raise Limits.opcodes")
 
-    def replay(self, row: Row) -> list[Node]:
-        """Run the machine over a row's own bytes, write its memo entries, and give what it made."""
+    def replay(self, row: Row) -> None:
+        """Run the machine over a row's own bytes, write its memo entries, and leave with it what that made."""
         with self.lock:
             if hasattr(row, "_made"):
-                return row._made
+                return
             again = Machine(self.data, self.limits, shortcut=False)
             again.memo, again.rows = self.memo, self.rows
             position, end = row.start, row.end
@@ -130,7 +127,6 @@ class Machine:
             self.memo[row.last] = row
             self.hidden -= row.last - row.first + 1
             row._made = again.made
-            return again.made
 
     def fetch(self, index: int) -> Any:
         """The memo's value at ``index``. FormatError where nothing has been put there."""

@@ -154,7 +154,7 @@ def _utf8(raw: bytes) -> str:
 
 def binunicode(m: Machine, position: int) -> int:
     start = position + 4
-    end = start + U4(m.data, position)[0]
+    end: int = start + U4(m.data, position)[0]
     if end > m.size:
         _take(m, start, end - start)
     m.stack.append(str(m.data[start:end], "utf-8", "surrogatepass"))
@@ -190,7 +190,8 @@ def string(m: Machine, position: int) -> int:
             return b""
         if char == b"x":
             raise FormatError("STRING holds an unfinished \\x escape")
-        return _SIMPLE.get(char, char if char in b"\\'\"" else b"\\" + char)
+        known: bytes = char if char in b"\\'\"" else _SIMPLE.get(char, b"\\" + char)
+        return known
 
     m.stack.append(ByteString(_ESCAPE.sub(plain, text[1:-1])))
     return position
@@ -442,7 +443,7 @@ def next_buffer(m: Machine, position: int) -> int:
 
 
 def readonly_buffer(m: Machine, position: int) -> int:
-    m.stack[-1]  # noqa: B018 - there must be one
+    m.stack[-1]
     return position
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import chain, repeat
-from operator import add, itemgetter
+from itertools import chain, islice, repeat
+from operator import itemgetter
 from struct import pack, unpack
 
 from ..errors import FormatError
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _INT = b"(?:K.|M..|J....)"
 _GET = b"(?:h.|j....)"
 _PUT = b"r(....)"  # LONG_BINPUT: the first 256 memo entries are left to the machine
-_TUPLE = b"(\\)|" + _INT + b"{1,3}[\x85-\x87]|\\(" + _INT + b"*t)(?:" + _PUT + b")?"  # () is not memoised
+_TUPLE = b"(K.\x85|K.K.\x86|\\)|" + _INT + b"{1,3}[\x85-\x87]|\\(" + _INT + b"{0,64}t)(?:" + _PUT + b")?"  # () is not memoised
 _KEY = b"(?:X(.)\\x00\\x00\\x00([0-9]+)" + _PUT + b"|(" + _GET + b"))"
 
 # function ((  'storage' T  key  location  n  t Q  offset  size  stride  requires_grad  hooks ) R  t R
@@ -44,10 +44,9 @@ class Template:
     """The memoised names that many Rows share: function, 'storage', storage type, location, hooks class. ``meaning`` is
     for the layer above, which works it out once for each template."""
 
-    __slots__ = ("function", "hooks", "location", "meaning", "machine", "storage", "tag")
+    __slots__ = ("function", "hooks", "location", "machine", "meaning", "storage", "tag")
 
-    def __init__(self, machine: Machine, function: Any, tag: Any, storage: Any, location: Any, hooks: Any) -> None:
-        self.machine = machine
+    def __init__(self, function: Any, tag: Any, storage: Any, location: Any, hooks: Any) -> None:
         self.function = function
         self.tag = tag
         self.storage = storage
@@ -59,25 +58,52 @@ class Template:
 _NOTHING = Call(None, (), 0, "")
 
 
+class Run:
+    """The columns of rows that follow one another: for each row its template, storage key, the opcodes of n, offset and
+    requires_grad, shape, strides, first byte, end, and the memo index of its result."""
+
+    __slots__ = ("before", "counts", "ends", "grads", "keys", "machine", "offsets", "results", "shapes", "starts", "strides", "templates")
+
+    machine: Machine
+    templates: list[Template]
+    keys: list[Any]
+    counts: tuple[bytes, ...]
+    offsets: tuple[bytes, ...]
+    shapes: list[tuple[int, ...]]
+    strides: list[tuple[int, ...]]
+    grads: tuple[bytes, ...]
+    starts: list[int]  # of the GET of the function, or of the text before it
+    ends: list[int]
+    results: tuple[int, ...]
+    before: int  # memo index of the result before the first row's
+
+
 class Row(Call):
-    """A Call to rebuild a tensor, known by the bytes it matched; made into nodes on demand."""
+    """A Call to rebuild a tensor, known by the bytes it matched: one index into a Run. Made into nodes on demand."""
 
-    __slots__ = ("_extra", "_made", "end", "fields", "first", "last", "start", "template")
+    __slots__ = ("_extra", "_made", "at", "run", "value")
 
-    def __init__(self, start: int, end: int, fields: tuple[Any, ...], template: Template, first: int, last: int) -> None:
-        self.start = start  # of the GET of the function, or of the text before it
-        self.end = end
-        self.fields = fields  # key, n, offset, size, stride, requires_grad
-        self.template = template
-        self.first = first  # memo index of the first PUT …
-        self.last = last  # … and of the last, which is the result's
+    _made: list[Node]  # set by Machine.replay
+    _extra: Call  # the whole Call, once something is done to the result
 
-    def events(self) -> list[Node]:
-        """The Reference and the two Calls that these opcodes make, in order."""
-        try:
-            return self._made
-        except AttributeError:
-            return self.template.machine.replay(self)
+    def __init__(self, run: Run, at: int) -> None:
+        self.run = run
+        self.at = at
+        self.value: Any = None  # what the layer above has made of it
+
+    template = property(lambda self: self.run.templates[self.at])
+    key = property(lambda self: self.run.keys[self.at])
+    shape = property(lambda self: self.run.shapes[self.at])
+    start = property(lambda self: self.run.starts[self.at])
+    end = property(lambda self: self.run.ends[self.at])
+    last = property(lambda self: self.run.results[self.at])  # memo index of its last PUT, which is the result's …
+    first = property(lambda self: (self.run.results[self.at - 1] if self.at else self.run.before) + 1)  # … and of its first
+    dtype = property(lambda self: self.run.templates[self.at].meaning.dtype)
+
+    def geometry(self) -> tuple[int, int, tuple[int, ...], tuple[int, ...], bool]:
+        """(n, offset, shape, strides, requires_grad)"""
+        run, at = self.run, self.at
+        return number(run.counts[at]), number(run.offsets[at]), run.shapes[at], run.strides[at], run.grads[at] == b"\x88"
 
     def layout(self) -> Any:
         """What the layer above makes of the row, by way of its template."""
@@ -86,42 +112,45 @@ class Row(Call):
     def storage(self) -> Any:
         return self.template.meaning.storage(self)
 
+    def events(self) -> list[Node]:
+        """The Reference and the two Calls that these opcodes make, in order."""
+        if not hasattr(self, "_made"):
+            self.run.machine.replay(self)
+        return self._made
+
     def _whole(self) -> Call:
         call = self.events()[-1]
         assert isinstance(call, Call)
-        self._extra: Call = call
-        self.template.machine.changed.add(id(self))
+        self._extra = call
+        self.run.machine.changed.add(id(self))
         return call
 
-    function = property(lambda self: self.template.function)  # type: ignore[assignment]
-    arguments = property(lambda self: self._whole().arguments)  # type: ignore[assignment]
-    keywords = property(lambda self: None)  # type: ignore[assignment]
-    how = property(lambda self: "REDUCE")  # type: ignore[assignment]
-    offset = property(lambda self: self.end - 6)  # type: ignore[assignment]
+    function = property(lambda self: self.template.function)
+    arguments = property(lambda self: self._whole().arguments)
+    keywords = property(lambda self: None)
+    how = property(lambda self: "REDUCE")
+    offset = property(lambda self: self.end - 6)
     # what is done to the result later (BUILD, APPENDS, SETITEMS) is kept by the whole Call
-    states = property(
-        lambda self: getattr(self, "_extra", _NOTHING).states, lambda self, v: setattr(self._whole(), "states", v)
-    )  # type: ignore[assignment]
-    items = property(
-        lambda self: getattr(self, "_extra", _NOTHING).items, lambda self, v: setattr(self._whole(), "items", v)
-    )  # type: ignore[assignment]
-    flat = property(
-        lambda self: getattr(self, "_extra", _NOTHING).flat, lambda self, v: setattr(self._whole(), "flat", v)
-    )  # type: ignore[assignment]
+    states = property(lambda self: getattr(self, "_extra", _NOTHING).states, lambda self, v: setattr(self._whole(), "states", v))
+    items = property(lambda self: getattr(self, "_extra", _NOTHING).items, lambda self, v: setattr(self._whole(), "items", v))
+    flat = property(lambda self: getattr(self, "_extra", _NOTHING).flat, lambda self, v: setattr(self._whole(), "flat", v))
 
 
 def take(machine: Machine, at: int) -> int:
     """Take the row whose function GET is at ``at``, and all ``text, row`` pairs that follow it. The offset behind them, or -1."""
-    if not machine.shortcut or machine.top < 255:
+    if not machine.shortcut or machine.top < 255 or len(machine.marks) + 2 > machine.limits.marks:
         return -1
     match = ALONE.match(machine.data, at)
     if match is None or not _accept(machine, [match]):
         return -1
     named = NAMED.scanner(machine.data, match.end())  # type: ignore[attr-defined]
-    matches = list(iter(named.match, None))
-    _accept(machine, matches)
-    last: Row = machine.made[-1]  # type: ignore[assignment]
-    return last.end
+    batch = 8  # growing: where rows end, what has been matched behind them is in proportion to what was taken
+    while _accept(machine, list(islice(iter(named.match, None), batch))) == batch:
+        batch *= 4
+    last = machine.made[-1]
+    assert type(last) is Row
+    end: int = last.end
+    return end
 
 
 _SERIES = 8192  # memo indices of a thousand rows: what one SETITEMS of Python's pickler covers
@@ -137,60 +166,71 @@ def _counting(first: int, count: int) -> bytes:
     return b"".join((_STEPS + start * _ONES).to_bytes(4 * _SERIES + 4, "little")[: 4 * _SERIES] for start in steps)[: 4 * count]
 
 
-def _accept(machine: Machine, matches: list[re.Match[bytes]]) -> bool:
-    """Turn consecutive matches into rows on the stack, column by column; as many of them as are sound."""
+def _accept(machine: Machine, matches: list[re.Match[bytes]]) -> int:
+    """Turn consecutive matches into rows on the stack, column by column; as many of them as are sound. How many that were."""
     groups = [match.groups() for match in matches]
     if not groups:
-        return False
+        return 0
     columns = list(zip(*groups, strict=True))
-    lengths, texts, names, keys, gets = columns[0], columns[1], columns[3], columns[5], columns[7]
+    lengths, texts, keys, gets = columns[0], columns[1], columns[5], columns[7]
     if lengths[0]:
         wanted = unpack(f"<{len(texts)}I", b"".join(lengths))
         if wanted != tuple(map(len, texts)):  # the pattern ran over a text that no row follows
             good = next(i for i, text in enumerate(texts) if len(text) != wanted[i])
             return _accept(machine, matches[:good])
-    found = machine.templates
-    templates = [found.get(got) or _template(machine, *got) for got in zip(names, columns[8], columns[17], strict=True)]
     puts = b"".join(filter(None, chain.from_iterable(map(_PUTS, groups))))
-    first = machine.top + 1
-    shapes, strides = list(map(numbers, columns[12])), list(map(numbers, columns[14]))
-    sound = all(templates) and puts == _counting(first, len(puts) // 4) and None not in shapes and None not in strides
-    sound = sound and b"".join(filter(None, columns[4])) == bytes([len(key) for key in keys if key is not None])
-    if not sound or any(get and index_of(get) >= first for get in set(gets)):
-        machine.shortcut = False  # not what a pickler writes: the machine goes on step by step
-        return False
+    run, found = Run(), machine.templates
+    run.machine, run.before = machine, machine.top
     try:
-        decoded = [str(text, "utf-8", "surrogatepass") for text in texts]
-    except UnicodeDecodeError:
-        return False
-    named = [str(key, "ascii") if key is not None else machine.fetch(index_of(get)) for key, get in zip(keys, gets, strict=True)]
-    grads = [flag == b"\x88" for flag in columns[16]]
-    fields = zip(named, map(number, columns[9]), map(number, columns[11]), shapes, strides, grads, strict=True)
-    results = unpack(f"<{len(groups)}I", b"".join(columns[20]))
-    firsts = chain((first,), map(add, results, repeat(1)))
-    rows = list(map(Row, [m.start() for m in matches], [m.end() for m in matches], fields, templates, firsts, results))
+        run.templates = [found.get(got) or _template(machine, *got) for got in zip(columns[3], columns[8], columns[17], strict=True)]
+        run.shapes, run.strides = _tuples(columns[12]), _tuples(columns[14])
+        sound = puts == _counting(machine.top + 1, len(puts) // 4)
+        sound = sound and b"".join(filter(None, columns[4])) == bytes([len(key) for key in keys if key is not None])
+        sound = sound and not any(get and index_of(get) > machine.top for get in set(gets))
+        decoded = _texts(texts)
+    except (FormatError, ValueError):  # a memo entry that is missing, a tuple that is none, a text that is not UTF-8
+        sound = False
+    if not sound:
+        machine.shortcut = False  # not what a pickler writes: the machine goes on step by step
+        return 0
+    run.keys = [str(key, "ascii") if key is not None else machine.fetch(index_of(get)) for key, get in zip(keys, gets, strict=True)]
+    run.counts, run.offsets, run.grads = columns[9], columns[11], columns[16]
+    run.results = unpack(f"<{len(groups)}I", b"".join(columns[20]))
+    run.starts, run.ends = [match.start() for match in matches], [match.end() for match in matches]
+    rows = list(map(Row, repeat(run), range(len(groups))))
     machine.stack.extend(chain.from_iterable(zip(decoded, rows, strict=True)) if lengths[0] else rows)
     machine.made.extend(rows)
-    machine.rows.update(zip(results, rows, strict=True))
-    machine.hidden += results[-1] - machine.top
-    machine.top = results[-1]
-    return True
+    machine.rows.update(zip(run.results, rows, strict=True))
+    machine.hidden += run.results[-1] - machine.top
+    machine.top = run.results[-1]
+    return len(rows)
 
 
-def _template(machine: Machine, names: bytes, location: bytes, hooks: bytes) -> Template | None:
-    """The values behind the five GETs; None where one is missing or where function or hooks are no plain names."""
+def _texts(raw: tuple[bytes, ...]) -> list[str]:
+    """The texts decoded, all at once where none holds a line feed."""
+    whole = b"\n".join(raw)
+    if whole.count(b"\n") == len(raw) - 1:
+        return str(whole, "utf-8", "surrogatepass").split("\n")
+    return [str(text, "utf-8", "surrogatepass") for text in raw]
+
+
+def _tuples(codes: tuple[bytes, ...]) -> list[tuple[int, ...]]:
+    """The tuples of a column of sizes or strides. ValueError where a tuple opcode does not fit its count."""
+    known = {code: numbers(code) for code in set(codes)}  # the same few shapes come again and again
+    return list(map(known.__getitem__, codes))
+
+
+def _template(machine: Machine, names: bytes, location: bytes, hooks: bytes) -> Template:
+    """The values behind the five GETs. FormatError where one is missing or where function or hooks are no plain names."""
     gets, position = [], 0
     for behind in (2, 0, 0):  # two marks follow the function
         width = 2 if names[position] == 0x68 else 5
         gets.append(names[position : position + width])
         position += width + behind
-    try:
-        values = [machine.fetch(index_of(get)) for get in (*gets, location, hooks)]
-    except FormatError:
-        return None
+    values = [machine.fetch(index_of(get)) for get in (*gets, location, hooks)]
     if type(values[0]) is not Global or type(values[4]) is not Global:
-        return None
-    template = machine.templates[names, location, hooks] = Template(machine, *values)
+        raise FormatError("no plain names")
+    template = machine.templates[names, location, hooks] = Template(*values)
     return template
 
 
@@ -205,9 +245,8 @@ def number(code: bytes) -> int:
     return int.from_bytes(code[1:], "little", signed=code[0] == 0x4A)
 
 
-@lru_cache(1 << 12)
-def numbers(code: bytes) -> tuple[int, ...] | None:
-    """The tuple of a run of integer opcodes with its tuple opcode; None where that opcode does not fit their count."""
+def numbers(code: bytes) -> tuple[int, ...]:
+    """The tuple of a run of integer opcodes with its tuple opcode. ValueError where that opcode does not fit their count."""
     if code == b")":
         return ()
     values, position, end = [], 1 if code[0] == 0x28 else 0, len(code) - 1
@@ -216,5 +255,5 @@ def numbers(code: bytes) -> tuple[int, ...] | None:
         values.append(int.from_bytes(code[position + 1 : position + 1 + width], "little", signed=width == 4))
         position += 1 + width
     if (code[end] != 0x74) if code[0] == 0x28 else (code[end] - 0x84 != len(values)):
-        return None
+        raise ValueError("a tuple opcode that does not fit its count")
     return tuple(values)

@@ -39,10 +39,11 @@ _ODD = (Odd, ValueError, TypeError, OverflowError, ArithmeticError, LookupError,
 class Builder:
     """Builds the values of one Document. ``notes`` collects what was odd; ``tensors`` are in the order of their first appearance."""
 
-    def __init__(self, document: Document, storages: Storages, limits: Limits, depth: int = 0) -> None:
+    def __init__(self, document: Document, storages: Storages, limits: Limits, convert: Any = None, depth: int = 0) -> None:
         self.document = document
         self.storages = storages
         self.limits = limits
+        self.convert = convert  # what stands in the place of each Tensor (inert.load: its array); None: the Tensor
         self.depth = depth
         self.rebuild = Rebuilder(storages, limits)
         self.notes: list[Finding] = []
@@ -56,7 +57,7 @@ class Builder:
         while todo:
             node = todo[-1]
             key = id(node)
-            if type(node) in ATOMS or key in self.done:
+            if type(node) in ATOMS or key in self.done or (type(node) is Row and node.value is not None):
                 todo.pop()
                 continue
             plan = plans.pop(key, None)
@@ -84,15 +85,20 @@ class Builder:
 
     def get(self, node: Any) -> Any:
         """The value made for a node; the node itself where there is none (numbers, texts: their ids are never those of nodes)."""
+        if type(node) is Row and node.value is not None:
+            return node.value
         return self.done.get(id(node), node)
 
     def _open(self, nodes: list[Any]) -> list[Any]:
         """The nodes that need a visit, last one first. Rows, the bulk of any checkpoint, become tensors right here."""
-        rows = [node for node in nodes if type(node) is Row]
+        rows = [node for node in nodes if type(node) is Row and node.value is None]
         if rows:
             self._rows(rows)
         done = self.done
-        return [node for node in reversed(nodes) if type(node) not in ATOMS and id(node) not in done]
+        return [
+            node for node in reversed(nodes)
+            if type(node) not in ATOMS and not (type(node) is Row and node.value is not None) and id(node) not in done
+        ]  # fmt: skip
 
     def _finish(self, node: Any, plan: Plan) -> Plan | None:
         """Make an immutable value; where its parts will not do, an Object plan for it instead."""
@@ -175,7 +181,7 @@ class Builder:
 
     def _tensor(self, call: Call) -> Plan | None:
         layout = self.rebuild.layout(call)
-        tensor = Tensor(layout, limits=self.limits)
+        tensor = self._made(layout)
         if layout.hooks is not None:
             self._note("tensor-hooks", "backward hooks are not empty", call.offset)
         state = [layout.attributes, layout.hooks, *call.states, *(call.flat or ()), *(call.items or ())]
@@ -193,10 +199,14 @@ class Builder:
 
         return Plan(state, finish, tensor)
 
+    def _made(self, layout: Layout) -> Any:
+        tensor = Tensor(layout, self.limits)
+        return self.convert(tensor) if self.convert else tensor
+
     def _array(self, call: Call) -> Plan | None:
         nodes = object_items(call)
         if nodes is None:
-            self.done[id(call)] = Tensor(array_layout(call, self.limits), limits=self.limits)
+            self.done[id(call)] = self._made(array_layout(call, self.limits))
             return None
         shell: list[Any] = []  # an object array is shown as the list of its objects
         return Plan(nodes, lambda get: shell.extend(map(get, nodes)), shell)
@@ -211,7 +221,7 @@ class Builder:
             raise Odd("no bytes")
         if self.depth >= DEPTH:
             raise Odd(f"torch files inside torch files, more than {DEPTH} deep")
-        self.done[id(call)], notes = embedded_value(raw, f"{self.document.name}@{call.offset}", self.limits, self.depth + 1)
+        self.done[id(call)], notes = embedded_value(raw, f"{self.document.name}@{call.offset}", self.limits, self.convert, self.depth + 1)
         self.notes += notes
         return None
 
@@ -219,17 +229,21 @@ class Builder:
 
     def _rows(self, rows: list[Row]) -> None:
         """Tensors of rows; those that are no plain tensors, or that later opcodes change, are left to the rebuild table."""
-        for template in {row.template for row in rows}:
+        templates = rows[0].run.machine.templates.values()
+        for template in templates:
             if template.meaning is None:
                 template.meaning = self._meaning(template)
-        changed = rows[0].template.machine.changed
-        plain = [row for row in rows if row.template.meaning and id(row) not in changed]
+        changed = rows[0].run.machine.changed
+        if changed or not all(template.meaning for template in templates):
+            rows = [row for row in rows if row.template.meaning and id(row) not in changed]
         first, retyped = self.storages.types.setdefault, self.storages.retyped
-        for row in plain:
-            dtype = row.template.meaning.dtype
-            if first(row.fields[0], dtype) is not dtype:
-                retyped.add(row.fields[0])
-        self.done.update(zip(map(id, plain), map(Tensor, plain, repeat(self.limits)), strict=True))
+        for row, tensor in zip(rows, map(Tensor, rows, repeat(self.limits)), strict=True):
+            run, at = row.run, row.at
+            dtype = run.templates[at].meaning.dtype
+            if first(run.keys[at], dtype) is not dtype:
+                retyped.add(row.key)
+                tensor = Tensor(row.layout(), self.limits)  # another type counts
+            row.value = self.convert(tensor) if self.convert else tensor
 
     def _meaning(self, template: Template) -> Meaning | bool:
         """What makes a Layout of this template's rows; False where the names are not those of a plain tensor."""
@@ -253,20 +267,21 @@ class Meaning:
         self.rank = rank
 
     def storage(self, row: Row) -> Storage:
-        return self.storages.get(text(row.fields[0]), self.dtype, self.location, row.fields[1])
+        return self.storages.get(text(row.key), self.dtype, self.location, row.geometry()[0])
 
     def layout(self, row: Row) -> Layout:
-        key, count, offset, shape, strides, grad = row.fields
+        key = row.key
+        count, offset, shape, strides, grad = row.geometry()
         dtype = self.storages.types[key]
         if type(key) is str and dtype is self.dtype:
-            last, wrong = reach(shape, strides)
+            last, _, wrong = reach(shape, strides)
             width = dtype.itemsize
             if not wrong and (last + offset) * width < count * width == self.storages.size(key):  # sound: its storage can wait
                 return Layout(dtype, shape, strides, offset, row, grad, self.location)
         return self._doubtful(row)
 
     def _doubtful(self, row: Row) -> Layout:
-        _, _, offset, shape, strides, grad = row.fields
+        _, offset, shape, strides, grad = row.geometry()
         try:
             storage = self.storage(row)
         except Odd as error:

@@ -80,7 +80,8 @@ def _storages(span: Span, pickles: dict[str, Document], names: list[Any], at: in
 
 def _item_sizes(document: Document) -> dict[str, int]:
     """Storage key → bytes of an item, from the persistent ids: the storages themselves do not say."""
-    probe = Storages(lambda key: None, {}.__getitem__, "little", "")
+    nowhere: dict[str, Span] = {}
+    probe = Storages(lambda key: None, nowhere.__getitem__, "little", "")
     sizes: dict[str, int] = {}
     for reference in document.references:
         try:
@@ -91,7 +92,7 @@ def _item_sizes(document: Document) -> dict[str, int]:
     return sizes
 
 
-def embedded_value(raw: bytes, name: str, limits: Limits, depth: int) -> tuple[Any, list[Finding]]:
+def embedded_value(raw: bytes, name: str, limits: Limits, convert: Any, depth: int) -> tuple[Any, list[Finding]]:
     """The value of a legacy save held in bytes, and what was odd about it. Odd where it is damaged."""
     from .build import Builder
 
@@ -100,7 +101,7 @@ def embedded_value(raw: bytes, name: str, limits: Limits, depth: int) -> tuple[A
     except FormatError as error:
         raise Odd(f"the embedded torch file: {error}") from None
     storages = Storages(save.size, save.records.__getitem__, "little", f"{name}/")
-    builder = Builder(save.pickles["object"], storages, limits, depth)
+    builder = Builder(save.pickles["object"], storages, limits, convert, depth)
     value = builder.build()
     if save.fault:
         builder.notes.append(Finding("record-missing", save.fault, name))

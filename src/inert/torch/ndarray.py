@@ -1,6 +1,6 @@
 """NumPy's objects in pickles: arrays, scalars, dtypes, in every spelling since Python 2.
 
-Knows: ``_reconstruct`` with its state, ``_frombuffer``, ``scalar``, ``dtype``. An array becomes a Layout of kind "numpy" over its own bytes.
+Knows: ``_reconstruct`` with its state, ``_frombuffer``, ``scalar``, ``dtype``. An array becomes a Layout of kind "numpy".
 Refuses to know: object arrays as numbers (their objects stay values), and any dtype text that is not in NumPy's plain grammar.
 
 Facts: NumPy 2.4 numpy/_core/src/multiarray/methods.c (array_setstate), descriptor.c (arraydescr_setstate), numeric.py (_frombuffer).
@@ -56,7 +56,7 @@ def dtype_text(node: Any) -> str:
     state = node.states[-1] if node.states else ()
     if type(state) is tuple and len(state) >= 2:
         order = _plain(state[1])
-        if len(state) > 3 and state[3] is not None or len(state) > 2 and state[2] is not None:
+        if any(part is not None for part in state[2:4]):
             return ""  # a record or a sub-array
         if len(state) > 8 and name[:1] in "Mm":
             unit = _unit(state[8])

@@ -10,6 +10,7 @@ Facts: torch 2.13 torch/_utils.py, torch/_tensor.py, torch/storage.py; older for
 from __future__ import annotations
 
 from functools import partial
+from itertools import pairwise
 
 from ..dtypes import DType
 from ..pickle.nodes import ByteString, Call, Dict, Global, List, Reference
@@ -314,7 +315,7 @@ def jagged_object(b: Rebuilder, call: Call) -> Layout:
 def _from_offsets(b: Rebuilder, values: Tensor, offsets: Tensor) -> Layout:
     at = [int(start) for start in offsets.numpy()]
     step = values.strides[0] if values.shape else 1
-    rows = [((end - start, *values.shape[1:]), values.strides, start * step) for start, end in zip(at, at[1:], strict=False)]
+    rows = [((end - start, *values.shape[1:]), values.strides, start * step) for start, end in pairwise(at)]
     return _jagged(b, values, rows)
 
 
@@ -340,7 +341,7 @@ def from_numpy(b: Rebuilder, call: Call) -> Layout:
     data, dtype, device, grad = take(call.arguments, 4, 4)
     layout = array_layout(data, b.limits)
     wanted = dtype_of(dtype)
-    if layout.dtype != wanted and wanted != "bfloat16":  # bfloat16 travels as float32
+    if wanted not in (layout.dtype, "bfloat16"):  # bfloat16 travels as float32
         raise Odd(f"an array of {layout.dtype} for a tensor of {wanted}")
     layout.kind, layout.device, layout.requires_grad = "dense", str(text(device)), grad is True
     return layout

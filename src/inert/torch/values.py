@@ -4,7 +4,7 @@ Knows: the table of names whose calls build data (containers, paths, dates, numb
 Refuses to know: any other class. Its objects become ``Object``s that keep everything: name, arguments, state, items.
 Nothing here calls what a file names: the table maps names to constructors of inert's choosing.
 
-Facts: CPython 3.8 to 3.13 (__reduce_ex__ of the classes below), OmegaConf 2.3 (_content, _val), torch 2.13 (torch.Size, device, _get_layout).
+Facts: CPython 3.8 to 3.13 (__reduce_ex__ of the classes below), OmegaConf 2.3 (_content, _val), torch 2.13 (Size, device, _get_layout).
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def _text(value: Any) -> str:
     return value
 
 
-def _device(kind: str, index: int | None = None) -> Device:
+def _device(kind: Any, index: Any = None) -> Device:
     if not isinstance(kind, str) or not isinstance(index, (int, type(None))):
         raise ValueError("no device")
     return Device(kind if index is None else f"{kind}:{index}")
@@ -338,9 +338,9 @@ def _small(node: tuple[Any, ...], get: Get) -> Any:
     return value
 
 
-FACTORIES: dict[str, Callable[[], Any]] = {
-    f"builtins.{t.__name__}": t for t in (list, dict, int, float, str, set, tuple, bool)
-} | {"collections.OrderedDict": OrderedDict}  # fmt: skip
+_PLAIN_TYPES: tuple[type, ...] = (list, dict, int, float, str, set, tuple, bool)
+FACTORIES: dict[str, Callable[[], Any]] = {f"builtins.{kind.__name__}": kind for kind in _PLAIN_TYPES}
+FACTORIES["collections.OrderedDict"] = OrderedDict
 
 
 def _defaultdict(call: Call) -> Plan:
@@ -380,7 +380,7 @@ def _deque(call: Call) -> Plan:
         raise Odd("a deque's bound")
     shell: deque[Any] = deque(maxlen=bound)
     nodes = [*_sequence(argument(call)), *(call.items or [])]
-    return Plan(nodes, lambda get: shell.extend(map(get, nodes)) or shell, shell)  # type: ignore[func-returns-value]
+    return Plan(nodes, lambda get: shell.extend(map(get, nodes)), shell)
 
 
 def _set(call: Call) -> Plan:
@@ -408,7 +408,7 @@ def _frozenset(call: Call) -> Plan:
 def _list(call: Call) -> Plan:
     shell: list[Any] = []
     nodes = [*_sequence(argument(call)), *(call.items or [])]
-    return Plan(nodes, lambda get: shell.extend(map(get, nodes)) or shell, shell)  # type: ignore[func-returns-value]
+    return Plan(nodes, lambda get: shell.extend(map(get, nodes)), shell)
 
 
 def _tuple(call: Call) -> Plan:
@@ -461,7 +461,7 @@ def _config(call: Call) -> Plan:
     if type(content) is List:
         shell: list[Any] = []
         nodes = content.items
-        return Plan(nodes, lambda get: shell.extend(map(get, nodes)) or shell, shell)  # type: ignore[func-returns-value]
+        return Plan(nodes, lambda get: shell.extend(map(get, nodes)), shell)
     return Plan([content], lambda get: get(content))  # None, "???" or an interpolation
 
 
@@ -502,8 +502,8 @@ CONTAINERS: dict[str, Callable[[Call], Plan]] = {
     "torch.jit._pickle.restore_type_tag": _first,
     DTYPE: lambda call: Plan([], lambda get: dtype_value(call)),
 }
-for _name in ("AnyNode", "StringNode", "IntegerNode", "FloatNode", "BooleanNode", "EnumNode", "PathNode", "BytesNode", "ValueNode", "UntypedNode"):
-    CONTAINERS[f"omegaconf.nodes.{_name}"] = _config_value
+for _name in ("Any", "String", "Integer", "Float", "Boolean", "Enum", "Path", "Bytes", "Value", "Untyped"):
+    CONTAINERS[f"omegaconf.nodes.{_name}Node"] = _config_value
 for _name in (
     "pytorch_lightning.utilities.parsing.AttributeDict", "lightning.pytorch.utilities.parsing.AttributeDict",
     "lightning_fabric.utilities.data.AttributeDict", "lightning.fabric.utilities.data.AttributeDict", "easydict.EasyDict",
@@ -513,13 +513,15 @@ for _name in SCALARS:
     CONTAINERS[_name] = lambda call: Plan([], lambda get: scalar(call))
 
 
-def object_plan(call: Call, function: Any = None, arguments: Any = None) -> Plan:
+RECONSTRUCTORS = ("copyreg._reconstructor", "copyreg.__newobj__", "copyreg.__newobj_ex__")  # the class stands in the arguments
+
+
+def object_plan(call: Call) -> Plan:
     """An Object that keeps everything the call and its later opcodes say."""
     shell = Object(call)
     inner = call.arguments
-    if call.dotted in ("copyreg._reconstructor", "copyreg.__newobj__", "copyreg.__newobj_ex__") and type(inner) is tuple and inner:
-        if type(inner[0]) is Global:  # the class stands in the arguments
-            shell.type, inner = inner[0].dotted, inner[1:]
+    if call.dotted in RECONSTRUCTORS and type(inner) is tuple and inner and type(inner[0]) is Global:
+        shell.type, inner = inner[0].dotted, inner[1:]
     flat = call.flat or []
     children = [call.function, inner, call.keywords, *call.states, *(call.items or []), *flat]
 

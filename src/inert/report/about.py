@@ -1,0 +1,94 @@
+"""What a checkpoint is: what ``inert info`` shows, and the sentence that begins every listing.
+
+Knows: which facts describe a checkpoint as a whole, and where each comes from.
+Refuses to know: what a profile's keys mean (profiles.py) and what torch would do with the file (torch/predict.py).
+"""
+
+from __future__ import annotations
+
+from ..finding import ERROR, INFO, WARNING
+from .listing import notes, totals
+from .plain import plain, printable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from ..checkpoint import Checkpoint
+    from ..finding import Finding
+
+# Formats whose usual loader reads numbers and texts only; that of every other one is a pickle's, which runs what the file names.
+DATA_ONLY = frozenset(("safetensors", "tf-bundle", "tf-v1"))
+NODES = 10_000  # values of hyper-parameters, and of all facts together
+
+
+def info(ckpt: Checkpoint) -> dict[str, Any]:
+    """Everything that is to be said of the file as a whole; the values are plain. Reads no tensor data."""
+    from ..profiles import describe
+    from ..torch.predict import loads, oldest
+
+    said = describe(ckpt)
+    tensors = list(ckpt.tensors.values())
+    made: dict[str, Any] = {
+        "file": printable(ckpt.content.source.name),
+        "size": ckpt.content.source.size,
+        "format": ckpt.format,
+        "profile": said["profile"],
+        "sentence": printable(sentence(ckpt, said)),
+        "byteorder": byteorder(ckpt),
+        "compression": compression(ckpt),
+        "dimension_order": "row major",
+        "loader_executes_code": ckpt.format not in DATA_ONLY,
+        "loads": plain(loads(ckpt)),
+        "oldest": plain(oldest(ckpt)),
+        "metadata": {printable(key): printable(value) for key, value in ckpt.metadata.items()},
+        **totals(tensors),
+        "dtypes": _dtypes(tensors),
+        "sections": plain(said.get("sections", [])),
+        "facts": plain(said.get("facts", {}), nodes=NODES, text=500),
+        "missing": plain(said.get("missing", [])),
+    }
+    if "hyper_parameters" in said:
+        made["hyper_parameters"] = plain(said["hyper_parameters"], nodes=NODES)
+    made["notes"] = notes(ckpt.notes)
+    return made
+
+
+def _dtypes(tensors: Iterable[Any]) -> list[dict[str, Any]]:
+    """What there is of each element type, the largest first."""
+    found: dict[str, dict[str, Any]] = {}
+    for tensor in tensors:
+        one = found.setdefault(str(tensor.dtype), {"dtype": str(tensor.dtype), "tensors": 0, "nbytes": 0})
+        one["tensors"] += 1
+        one["nbytes"] += tensor.nbytes
+    return sorted(found.values(), key=lambda one: -one["nbytes"])
+
+
+def byteorder(ckpt: Checkpoint) -> str:
+    """The byte order that is used: the file's, else the caller's, else little."""
+    return getattr(ckpt.content, "order", "") or ckpt.metadata.get("byteorder") or "little"
+
+
+def compression(ckpt: Checkpoint) -> str:
+    """"none", or how many records are deflated."""
+    packed = sum(part.compressed is not None for part in ckpt.parts.values())
+    return f"deflate ({packed} of {len(ckpt.parts)} records)" if packed else "none"
+
+
+def sentence(ckpt: Checkpoint, said: dict[str, Any]) -> str:
+    """Kind, container, producer, number of tensors, byte order and health, in one line."""
+    count = len(ckpt.tensors)
+    what = f"{ckpt.format} checkpoint of {said['sentence']}"
+    return f"{what}, {count:,} tensor{'s' * (count != 1)}, {byteorder(ckpt)}-endian, {health(ckpt.notes)}"
+
+
+def health(found: Iterable[Finding]) -> str:
+    """"no notes", or how many there are of each severity and how many tensors are damaged."""
+    counts = dict.fromkeys((ERROR, WARNING, INFO), 0)
+    damaged = 0
+    for note in found:
+        damaged += note.code == "tensor-damaged"
+        counts[note.severity] += 1
+    words = [(damaged, "damaged tensor"), (counts[ERROR] - damaged, "error"), (counts[WARNING], "warning"), (counts[INFO], "note")]
+    return ", ".join(f"{n:,} {word}{'s' * (n != 1)}" for n, word in words if n) or "no notes"

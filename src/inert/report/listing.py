@@ -1,0 +1,221 @@
+"""The tensors of a checkpoint as plain rows, with totals: what ``inert ls`` shows.
+
+Knows: the JSON keys of a tensor, which storages the tensors use and how much of them, how names make a tree of modules.
+Refuses to know: how anything is printed.
+"""
+
+from __future__ import annotations
+
+from ..errors import InertError
+from ..names import piece
+from .plain import plain, printable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any
+
+    from ..checkpoint import Checkpoint
+    from ..finding import Finding
+    from ..tensor import Layout, Storage, Tensor
+
+SORTS: dict[str, Callable[[Tensor], Any]] = {
+    "size": lambda tensor: -tensor.nbytes,
+    "name": lambda tensor: tensor.name,
+    "dtype": lambda tensor: tensor.dtype,
+}
+LEVELS = 64  # of a tree: deeper names end in one long piece
+
+
+def ls(
+    ckpt: Checkpoint,
+    patterns: Sequence[str] = (),
+    sort: str = "",
+    hash: bool = False,
+    tree: bool = False,
+    done: Callable[[Tensor], None] | None = None,
+) -> dict[str, Any]:
+    """The tensors whose names fit a pattern (all without patterns), in the object's order or sorted by a key of SORTS.
+
+    ``hash`` adds each SHA-256, ``tree`` the modules; ``done`` is told of each tensor that has been hashed."""
+    chosen = select(ckpt.tensors, patterns)
+    if sort:
+        chosen = sorted(chosen, key=SORTS[sort])
+    rows = []
+    for tensor in chosen:
+        rows.append(row(tensor))
+        if hash:
+            rows[-1].update(hashed(tensor))
+            if done is not None:
+                done(tensor)
+    made = {"file": printable(ckpt.content.source.name), "format": ckpt.format, "tensors": rows, **totals(chosen)}
+    if tree:
+        made["tree"] = modules(chosen)
+    return made
+
+
+def select(tensors: Any, patterns: Sequence[str]) -> list[Tensor]:
+    """The tensors that fit: a pattern is a name, a module's name, or a glob over whole names (* ? [])."""
+    if not patterns:
+        return list(tensors.values())
+    from fnmatch import translate
+    from re import compile as expression
+
+    globs = [expression(translate(pattern)).match for pattern in patterns if set(pattern) & set("*?[")]
+    exact, inside = set(patterns), tuple(f"{pattern}." for pattern in patterns)
+    return [
+        tensor for name, tensor in tensors.items() if name in exact or name.startswith(inside) or any(glob(name) for glob in globs)
+    ]  # fmt: skip
+
+
+def row(tensor: Tensor) -> dict[str, Any]:
+    """One tensor. ``file`` and ``file_offset`` are None where its bytes do not lie plainly in a file, ``fault`` says why it is refused."""
+    layout, dtype = tensor.layout, tensor.dtype
+    storage, fault = layout.storage, layout.fault
+    try:
+        file, file_offset = tensor.file, tensor.file_offset
+    except InertError as error:  # its record's local header is damaged
+        file, file_offset, fault = None, None, fault or str(error)
+    made: dict[str, Any] = {
+        "name": printable(tensor.name),
+        "path": [step if type(step) is int else printable(piece(step)) for step in tensor.path],
+        "dtype": str(dtype),
+        "canonical": dtype.canonical,
+        "bits": dtype.bits,
+        "shape": list(layout.shape),
+        "strides": list(layout.strides),
+        "nbytes": tensor.nbytes,
+        "kind": layout.kind,
+        "storage": None if storage is None else printable(storage.key),
+        "offset": layout.offset,
+        "file": None if file is None else printable(file),
+        "file_offset": file_offset,
+        "device": printable(layout.device),
+        "requires_grad": layout.requires_grad,
+    }
+    if fault:
+        made["fault"] = printable(fault)
+    if layout.type:
+        made["type"] = printable(layout.type)
+    for bit in ("conj", "neg"):
+        if getattr(layout, bit):
+            made[bit] = True
+    if layout.quantization:
+        made["quantization"] = plain(layout.quantization, nodes=1000)
+    if layout.components:
+        made["components"] = {printable(role): row(part) for role, part in layout.components.items()}  # at most 16 levels: rebuild.py
+    return made
+
+
+def hashed(tensor: Tensor) -> dict[str, Any]:
+    """{"sha256": hex}, or None and why."""
+    try:
+        return {"sha256": tensor.sha256()}
+    except InertError as error:
+        return {"sha256": None, "sha256_why": printable(error.message)}
+
+
+# -- totals ---------------------------------------------------------------------------------------------------------------
+
+
+def totals(tensors: Iterable[Tensor]) -> dict[str, Any]:
+    """``count`` and ``nbytes`` of the tensors, ``storages`` and ``storage_nbytes`` of what holds them, ``used_nbytes`` of that."""
+    count = nbytes = 0
+    runs: dict[Storage, list[tuple[int, int]]] = {}
+    for tensor in tensors:
+        count += 1
+        nbytes += tensor.nbytes
+        for layout in _strided(tensor.layout):
+            storage = layout.storage
+            assert storage is not None
+            first, end = extent(layout)
+            runs.setdefault(storage, []).append((first, min(end, storage.nbytes)))
+    return {
+        "count": count,
+        "nbytes": nbytes,
+        "storages": len(runs),
+        "storage_nbytes": sum(storage.nbytes for storage in runs),
+        "used_nbytes": sum(covered(run) for run in runs.values()),
+    }
+
+
+def _strided(layout: Layout) -> Iterator[Layout]:
+    """The layout and its components that have bytes in a storage. Damaged ones count as well: their storages are in the file."""
+    todo = [layout]
+    while todo:
+        layout = todo.pop()
+        todo.extend(part.layout for part in layout.components.values())
+        if layout.storage is not None and layout.storage.opener is not None:
+            yield layout
+
+
+def extent(layout: Layout) -> tuple[int, int]:
+    """(first, end) byte of the elements within their storage; the gaps that strides leave between them count as used."""
+    if layout.fault or not all(layout.shape):
+        return 0, 0
+    dtype = layout.dtype
+    last = layout.offset + sum((size - 1) * stride for size, stride in zip(layout.shape, layout.strides, strict=True))
+    pack = 1 if dtype.counts_items else dtype.packed
+    return layout.offset // pack * dtype.itemsize, (last // pack + 1) * dtype.itemsize
+
+
+def covered(runs: list[tuple[int, int]]) -> int:
+    """Bytes that at least one run covers."""
+    if len(runs) == 1:
+        return runs[0][1] - runs[0][0]
+    total = reached = 0
+    for first, end in sorted(runs):
+        if end > reached:
+            total += end - max(first, reached)
+            reached = end
+    return total
+
+
+# -- the tree -------------------------------------------------------------------------------------------------------------
+
+
+def modules(tensors: Iterable[Tensor]) -> dict[str, Any]:
+    """Modules by the dots of the names: {"name", "tensors", "nbytes", "children": […], "leaves": [names of its own tensors]}."""
+    root = _module("")
+    found: dict[tuple[int, str], dict[str, Any]] = {}
+    for tensor in tensors:
+        steps = tensor.name.split(".", LEVELS) if not tensor.name.startswith("[") else [tensor.name]
+        node = root
+        _count(node, tensor)
+        for step in steps[:-1]:
+            key = (id(node), step)
+            child = found.get(key)
+            if child is None:
+                child = found[key] = _module(printable(step))
+                node["children"].append(child)
+            node = child
+            _count(node, tensor)
+        node["leaves"].append(printable(steps[-1]))
+    return root
+
+
+def _module(name: str) -> dict[str, Any]:
+    return {"name": name, "tensors": 0, "nbytes": 0, "children": [], "leaves": []}
+
+
+def _count(node: dict[str, Any], tensor: Tensor) -> None:
+    node["tensors"] += 1
+    node["nbytes"] += tensor.nbytes
+
+
+# -- findings -------------------------------------------------------------------------------------------------------------
+
+
+def notes(found: Iterable[Finding]) -> list[dict[str, Any]]:
+    """Findings as JSON has them."""
+    return [
+        {
+            "code": note.code,
+            "severity": note.severity,
+            "message": printable(note.message),
+            "where": {"part": printable(note.where.part), "offset": note.where.offset},
+            "tensors": [printable(name) for name in note.tensors],
+            "fix": note.fix,
+        }
+        for note in found
+    ]
