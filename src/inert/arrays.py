@@ -1,7 +1,7 @@
 """From a Layout to elements: NumPy arrays and bounded byte pieces.
 
-Knows: how to view, gather, swap, conjugate, unpack and densify. NumPy is imported here and nowhere below, and only when an array is made:
-contiguous little-endian tensors are hashed and streamed without it.
+Knows: how to view, gather, swap, conjugate, unpack and densify. NumPy is imported here, and this module only when an array is made:
+contiguous little-endian tensors are hashed and streamed without it (tensor.py).
 Refuses to know: names and files. Everything arrives as a Layout that has been checked against its storage.
 """
 
@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from math import prod
 
+import numpy as np
+
 from .errors import FormatError, UnsupportedError
-from .tensor import PIECE, Layout, byte_strides, check_logical, is_contiguous, items_of, reach
+from .tensor import PIECE, Layout, byte_strides, check_logical, item_geometry, reach, refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,80 +21,43 @@ if TYPE_CHECKING:
 
     from .limits import Limits
 
-REFUSED = {
-    "meta": "a tensor on the meta device has no data",
-    "wrapper": "a wrapper subclass has no data of its own; see its components",
-    "nested": "a nested tensor is no single array; see its components",
-    "objects": "an array of Python objects has no plain bytes; its objects stand in ckpt.root",
-}
-
 
 def array_of(layout: Layout, limits: Limits, held: Any = None) -> Any:
     """The NumPy array of a sound layout; over ``held``, the bytes of its whole storage in an array, where that is given."""
     refuse(layout)
-    if layout.kind.startswith("sparse"):
+    if layout.kind in DENSE:
         return DENSE[layout.kind](layout, limits)
-    raw = items(layout, limits, held)
-    if layout.dtype.packed == 1:
-        return raw
-    return _unpack(raw, layout)
-
-
-def refuse(layout: Layout) -> None:
-    if layout.kind in REFUSED:
-        raise UnsupportedError(REFUSED[layout.kind])
-
-
-def items(layout: Layout, limits: Limits, held: Any = None) -> Any:
-    """The stored items as an array: of the tensor's shape, or one-dimensional where several values are packed in an item."""
-    import numpy as np
-
     array = _gather(layout, layout.dtype.array_type(), limits, held)
     if layout.conj:
         array = np.conjugate(array)
-    return np.negative(array) if layout.neg else array
+    if layout.neg:
+        array = np.negative(array)
+    return array if layout.dtype.packed == 1 else _unpack(array, layout)
 
 
 def _gather(layout: Layout, kind: Any, limits: Limits, held: Any = None) -> Any:
-    """A strided array of NumPy type ``kind`` over the bytes between the first and the last element: no copy where they are mapped."""
-    import numpy as np
-
-    storage, dtype, width = layout.storage, layout.dtype, layout.dtype.itemsize
+    """An array of NumPy type ``kind`` over the stored items between the first element and the last: no copy where they are mapped.
+    It has the tensor's shape, or one dimension where an item packs several values."""
+    storage, width = layout.storage, layout.dtype.itemsize
     assert storage is not None
-    shape, strides, offset = _item_geometry(layout)
+    shape, strides, offset = item_geometry(layout)
     last, count, _ = reach(shape, strides)
     if last < 0:
         return np.empty(shape, kind)
     first, length = offset * width, (last + 1) * width
     check_logical(count * width, length, limits)
-    if held is not None:
-        flat: Any = held[first : first + length]
-    else:
-        span = storage.span()
-        if length != span.length:
-            span = span.sub(first, length)
-        flat = span.view()
-        if flat is None:
-            flat = span.read()
-    if storage.order == "big" and dtype.unit > 1:
-        flat = np.frombuffer(flat, np.uint8).reshape(-1, dtype.unit)[:, ::-1].tobytes()
-    return np.ndarray(shape, kind, flat, 0, byte_strides(strides, width))
-
-
-def _item_geometry(layout: Layout) -> tuple[tuple[int, ...], tuple[int, ...], int]:
-    """Shape, strides and offset in items. A packed tensor (quint4x2 …) is a run of items, and only contiguous ones exist."""
-    dtype = layout.dtype
-    if dtype.packed == 1 or dtype.counts_items:
-        return layout.shape, layout.strides, layout.offset
-    if layout.offset % dtype.packed or not is_contiguous(layout.shape, layout.strides):
-        raise UnsupportedError(f"a view of packed {dtype} values")
-    return (items_of(dtype, layout.shape),), (1,), layout.offset // dtype.packed
+    span = storage.span() if held is None else None
+    view = held if span is None else span.view()
+    if view is None and span is not None:
+        view, first = span.read(first, length), 0
+    if storage.order == "big" and layout.dtype.unit > 1:
+        view = np.frombuffer(view, np.uint8)[first : first + length].reshape(-1, layout.dtype.unit)[:, ::-1].copy()
+        first = 0
+    return np.ndarray(shape, kind, view, first, byte_strides(strides, width))
 
 
 def _unpack(raw: Any, layout: Layout) -> Any:
     """Single values of packed items, the lowest bits first (torch's order); bits types stay as they are."""
-    import numpy as np
-
     dtype = layout.dtype
     if dtype.kind == "x":
         return raw
@@ -109,24 +74,15 @@ def _unpack(raw: Any, layout: Layout) -> Any:
 # -- pieces -------------------------------------------------------------------------------------------------------------
 
 
-def pieces(layout: Layout, limits: Limits) -> Iterator[bytes]:
-    """Contiguous little-endian bytes in row-major order, in pieces of about PIECE bytes."""
-    refuse(layout)
-    if layout.kind.startswith("sparse"):
-        raise UnsupportedError("a sparse tensor has no single run of bytes; see its components")
-    storage, dtype = layout.storage, layout.dtype
-    assert storage is not None
-    shape, strides, offset = _item_geometry(layout)
-    last, count, _ = reach(shape, strides)
-    size = count * dtype.itemsize
-    check_logical(size, (last + 1) * dtype.itemsize, limits)
-    plain = not layout.conj and not layout.neg and (storage.order == "little" or dtype.unit == 1)
-    if plain and is_contiguous(shape, strides):
-        if size:
-            yield from storage.span().sub(offset * dtype.itemsize, size).chunks(PIECE)
-        return
-    for part in _blocks(layout, shape, strides, offset):
-        yield _bytes_of(part, limits)
+def gathered(layout: Layout, limits: Limits) -> Iterator[bytes]:
+    """The elements of a layout that is no plain run of bytes (strided, big-endian, conjugated …), in pieces of about PIECE bytes."""
+    for part in _blocks(layout, *item_geometry(layout)):
+        if layout.dtype.numpy:
+            yield array_of(part, limits).tobytes()
+        elif layout.conj or layout.neg:
+            raise UnsupportedError(f"a conjugated or negated {layout.dtype} view")
+        else:  # complex32 and the like have no NumPy type: they are moved as they are
+            yield _gather(part, f"V{layout.dtype.itemsize}", limits).tobytes()
 
 
 def _blocks(layout: Layout, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Iterator[Layout]:
@@ -149,17 +105,6 @@ def _blocks(layout: Layout, shape: tuple[int, ...], strides: tuple[int, ...], of
         todo.extend(
             ((min(step, shape[0] - i), *shape[1:]), strides, offset + i * strides[0]) for i in reversed(starts)
         )  # fmt: skip
-
-
-def _bytes_of(layout: Layout, limits: Limits) -> bytes:
-    """One block, gathered. complex32 and the like have no NumPy type: they are moved as they are."""
-    if layout.dtype.numpy:
-        data: bytes = items(layout, limits).tobytes()
-    elif layout.conj or layout.neg:
-        raise UnsupportedError(f"a conjugated or negated {layout.dtype} view")
-    else:
-        data = _gather(layout, f"V{layout.dtype.itemsize}", limits).tobytes()
-    return data
 
 
 # -- slices -------------------------------------------------------------------------------------------------------------
@@ -207,8 +152,6 @@ def _part(layout: Layout, role: str) -> Any:
 
 
 def _zeros(layout: Layout, limits: Limits) -> Any:
-    import numpy as np
-
     size = prod(layout.shape) * layout.dtype.itemsize
     check_logical(size, sum(part.nbytes for part in layout.components.values()), limits)
     return np.zeros(layout.shape, layout.dtype.array_type())
@@ -221,8 +164,6 @@ def _inside(index: Any, size: int) -> Any:
 
 
 def _coo(layout: Layout, limits: Limits) -> Any:
-    import numpy as np
-
     indices, values, dense = _part(layout, "indices"), _part(layout, "values"), _zeros(layout, limits)
     if indices.ndim != 2 or values.shape[:1] != indices.shape[1:] or values.shape[1:] != dense.shape[indices.shape[0] :]:
         raise FormatError(f"sparse indices {indices.shape} and values {values.shape} do not fit {dense.shape}")
@@ -239,8 +180,6 @@ def _coo(layout: Layout, limits: Limits) -> Any:
 
 def _compressed(layout: Layout, limits: Limits, rows: bool) -> Any:
     """CSR, CSC, BSR, BSC with leading batch dimensions: compressed indices count entries along one axis, plain ones name the other."""
-    import numpy as np
-
     names = ("crow_indices", "col_indices") if rows else ("ccol_indices", "row_indices")
     counts, plain, values, dense = _part(layout, names[0]), _part(layout, names[1]), _part(layout, "values"), _zeros(layout, limits)
     batch = counts.shape[:-1]
@@ -274,8 +213,6 @@ DENSE: dict[str, Callable[[Layout, Limits], Any]] = {
 
 
 def dequantized(layout: Layout, limits: Limits) -> Any:
-    import numpy as np
-
     facts = layout.quantization
     if not facts:
         raise UnsupportedError("the tensor is not quantised")

@@ -6,8 +6,8 @@ Refuses to know: files; and to be imported by anything that reads.
 
 from __future__ import annotations
 
-from .arrays import pieces
 from .errors import UnsupportedError
+from .tensor import pieces
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

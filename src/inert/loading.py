@@ -7,6 +7,9 @@ wrapped tensors, element types that NumPy lacks) stays a Tensor.
 
 from __future__ import annotations
 
+import numpy as np
+
+from .arrays import array_of
 from .errors import FormatError, UnsupportedError
 from .tensor import Tensor
 
@@ -14,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .tensor import Layout, Storage
+    from .tensor import Storage
 
 PLAIN = ("dense", "numpy")
 
@@ -29,30 +32,28 @@ class Arrays:
 
     def __call__(self, tensor: Tensor) -> Any:
         layout = tensor.layout
+        if layout.fault:
+            raise FormatError(layout.fault, part=tensor.name or "tensor", hint="inert.open gives the tensors that are sound")
         storage = layout.storage
-        if layout.kind not in PLAIN or (storage is None and not layout.fault):
+        if layout.kind not in PLAIN or storage is None:
             return tensor
         key = (storage, layout.offset, layout.dtype, layout.shape, layout.strides, layout.conj, layout.neg)
-        if key not in self.made:
+        known = self.made.get(key)
+        if known is None:
             try:
-                self.made[key] = tensor.numpy() if self.mmap or layout.fault else self._copied(layout, tensor)
+                known = array_of(layout, tensor.limits, None if self.mmap else self._copy(storage))
             except UnsupportedError:
-                self.made[key] = tensor
-        return self.made[key]
+                known = tensor
+            self.made[key] = known
+        return known
 
-    def _copied(self, layout: Layout, tensor: Tensor) -> Any:
-        from .arrays import array_of
-
-        storage = layout.storage
-        assert storage is not None
-        if storage not in self.copies:
-            import numpy as np
-
+    def _copy(self, storage: Storage) -> Any:
+        copy = self.copies.get(storage)
+        if copy is None:
             span = storage.span()
-            copy = np.empty(span.length, np.uint8)
+            copy = self.copies[storage] = np.empty(span.length, np.uint8)
             span.readinto(copy.data)
-            self.copies[storage] = copy
-        return array_of(layout, tensor.limits, self.copies[storage])
+        return copy
 
 
 def find(value: Any, path: str) -> Any:

@@ -38,7 +38,7 @@ def stats(tensor: Tensor, bins: int = BINS, done: Callable[[int], None] | None =
     if said:
         raise UnsupportedError(said, part=tensor.name)
     made = _First()
-    for piece, size in _pieces(tensor):
+    for piece, size in pieces(tensor):
         made.add(piece)
         if done is not None:
             done(size)
@@ -101,19 +101,23 @@ def _nibbles(items: Any) -> Any:
     return pairs.reshape(-1).view(ml_dtypes.float4_e2m1fn)
 
 
-def _pieces(tensor: Tensor) -> Iterator[tuple[Any, int]]:
-    """(one-dimensional numbers, bytes read for them), at most STEP values at a time."""
+def pieces(tensor: Tensor) -> Iterator[tuple[Any, int]]:
+    """(one-dimensional numbers, bytes read for them), at most STEP values at a time, in row-major order."""
     import numpy as np
 
     if tensor.kind.startswith("sparse"):
         dense = numbers(np.ascontiguousarray(tensor.numpy()).reshape(-1), tensor.dtype)
         yield from ((dense[at : at + STEP], 0) for at in range(0, dense.size, STEP))
         return
+    width = max(1, tensor.dtype.itemsize)
+    left = b""  # of an item that two chunks share
     for data in tensor.chunks():
-        width = tensor.dtype.itemsize
-        for at in range(0, len(data), STEP * width):
-            part = memoryview(data)[at : at + STEP * width]
+        whole = memoryview(left + data if left else data)
+        sound = len(whole) // width * width
+        for at in range(0, sound, STEP * width):
+            part = whole[at : min(at + STEP * width, sound)]
             yield numbers(part, tensor.dtype), len(part)
+        left = bytes(whole[sound:])
 
 
 # -- the first pass -------------------------------------------------------------------------------------------------------
@@ -207,21 +211,30 @@ def _histogram(tensor: Tensor, first: _First, bins: int, done: Callable[[int], N
     if not first.finite:
         return None
     low, high = first.min, first.max
-    if first.exact and high - low < bins:  # a bin for each integer
-        bins = int(high - low) + 1
-        edges = [low - 0.5 + i for i in range(bins + 1)]
-    elif low == high:
-        bins, edges = 1, [float(low), float(high)]
-    else:
-        edges = [float(low) * (1 - i / bins) + float(high) * (i / bins) for i in range(bins + 1)]
+    single = first.exact and high - low < bins  # a bin for each integer
+    bins = int(high - low) + 1 if single else 1 if low == high else bins
     counts = np.zeros(bins, np.int64)
-    bottom, top = edges[0] / 2, edges[-1] / 2  # halves: the range of float64 values may itself be infinite
-    for piece, size in _pieces(tensor):
-        ordered = magnitude(piece)
-        wide = ordered.astype(np.float64)
-        wide = wide[np.isfinite(wide)] / 2
-        place = ((wide - bottom) * (bins / (top - bottom))).astype(np.int64) if top > bottom else np.zeros(wide.size, np.int64)
-        counts += np.bincount(np.clip(place, 0, bins - 1), minlength=bins)
+    for piece, size in pieces(tensor):
+        if single:
+            place = (piece.astype(np.uint8) if piece.dtype.kind == "b" else piece) - np.array(low, piece.dtype)
+        else:
+            place = _places(magnitude(piece).astype(np.float64), low, high, bins)
+        counts += np.bincount(place.astype(np.int64), minlength=bins)
         if done is not None:
             done(size)
+    if single:
+        edges = [low - 0.5 + i for i in range(bins + 1)]
+    else:
+        edges = [float(low) * (1 - i / bins) + float(high) * (i / bins) for i in range(bins + 1)]
     return {"edges": edges, "counts": counts.tolist()}
+
+
+def _places(values: Any, low: float, high: float, bins: int) -> Any:
+    """Which bin each finite value falls into. Halves are compared: the range of float64 values may itself be infinite."""
+    import numpy as np
+
+    values = values[np.isfinite(values)] / 2
+    span = high / 2 - low / 2
+    if not span:
+        return np.zeros(values.size, np.int64)
+    return np.clip(((values - low / 2) / span * bins).astype(np.int64), 0, bins - 1)

@@ -256,8 +256,6 @@ class Tensor:
 
     def chunks(self) -> Iterator[bytes]:
         """The elements in row-major order as little-endian bytes, in pieces of a few MiB: packed and quantised ones as stored."""
-        from .arrays import pieces
-
         return pieces(self._sound(), self.limits)
 
     def sha256(self) -> str:
@@ -303,6 +301,48 @@ class Tensor:
         kind = "" if layout.kind == "dense" else f" {layout.kind}"
         fault = f" damaged: {layout.fault}" if layout.fault else ""
         return f"<Tensor {self.name!r} {layout.dtype}{list(layout.shape)}{kind}{fault}>"
+
+
+REFUSED = {
+    "meta": "a tensor on the meta device has no data",
+    "wrapper": "a wrapper subclass has no data of its own; see its components",
+    "nested": "a nested tensor is no single array; see its components",
+    "objects": "an array of Python objects has no plain bytes; its objects stand in ckpt.root",
+}
+
+
+def refuse(layout: Layout) -> None:
+    """UnsupportedError where a layout has no elements of its own."""
+    if layout.kind in REFUSED:
+        raise UnsupportedError(REFUSED[layout.kind])
+
+
+def item_geometry(layout: Layout) -> tuple[tuple[int, ...], tuple[int, ...], int]:
+    """Shape, strides and offset in items. A packed tensor (quint4x2 …) is a run of items, and only contiguous ones exist."""
+    dtype = layout.dtype
+    if dtype.packed == 1 or dtype.counts_items:
+        return layout.shape, layout.strides, layout.offset
+    if layout.offset % dtype.packed or not is_contiguous(layout.shape, layout.strides):
+        raise UnsupportedError(f"a view of packed {dtype} values")
+    return (items_of(dtype, layout.shape),), (1,), layout.offset // dtype.packed
+
+
+def pieces(layout: Layout, limits: Limits) -> Iterator[bytes]:
+    """Contiguous little-endian bytes of the elements in row-major order, in pieces of about PIECE bytes."""
+    refuse(layout)
+    if layout.storage is None:
+        raise UnsupportedError(f"a {layout.kind} tensor has no single run of bytes; see its components")
+    storage, dtype = layout.storage, layout.dtype
+    shape, strides, offset = item_geometry(layout)
+    last, count, _ = reach(shape, strides)
+    size = count * dtype.itemsize
+    check_logical(size, (last + 1) * dtype.itemsize, limits)
+    if layout.conj or layout.neg or (storage.order == "big" and dtype.unit > 1) or not is_contiguous(shape, strides):
+        from .arrays import gathered
+
+        yield from gathered(layout, limits)
+    elif size:
+        yield from storage.span().sub(offset * dtype.itemsize, size).chunks(PIECE)
 
 
 def items_of(dtype: DType, shape: tuple[int, ...]) -> int:

@@ -3,7 +3,7 @@
 Old-style classes (INST, OBJ), new-style ones, long, str with bytes that are no text, unicode, and a list that holds itself. The
 classes live in a module that exists only here.
 """
-# ruff: noqa: UP
+# ruff: noqa: UP004, UP031, I001
 
 import cPickle
 import os

@@ -1,0 +1,129 @@
+"""The command line: ``inert COMMAND …``.
+
+Knows: the commands and their order, what ends a command (a result, a refusal, Ctrl-C, a closed pipe) and its exit code:
+0 fine · 1 findings · 2 could not do it, said in one line on stderr · 130 interrupted.
+Refuses to know: what a command does; its module is imported when it is asked for, and nothing that it does not need is.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+
+from ..errors import InertError, one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+COMMANDS = {
+    "ls": "list the tensors: name, dtype, shape, size",
+    "info": "say what the file is, what is in it, and whether torch would load it",
+    "show": "show one tensor (values, statistics) or any other value",
+    "parts": "list the records of the file with offset, size and checksum; reads no pickle",
+}
+FINE, FINDINGS, FAILED, INTERRUPTED = 0, 1, 2, 130
+DEBUG = "INERT_DEBUG"  # set: a fault of inert itself ends in its traceback
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code. ``argv``: the words behind ``inert``, those of the process where None."""
+    _tolerant(sys.stdout)
+    _tolerant(sys.stderr)
+    collecting = gc.isenabled()
+    gc.disable()  # one command makes much that stays and no cycles: the collector would only look it all through, over and over
+    try:
+        try:
+            code = _run(list(sys.argv[1:] if argv is None else argv))
+        finally:
+            sys.stdout.flush()
+        return code
+    except SystemExit as stop:  # --help
+        return stop.code if isinstance(stop.code, int) else FINE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        hush()
+        return FINE
+    except InertError as error:
+        return fail(str(error))
+    except OSError as error:
+        return fail(f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename else str(error))
+    except MemoryError:
+        return fail("this needs more memory than there is")
+    except Exception as error:
+        if os.environ.get(DEBUG):
+            raise
+        return fail(f"a fault in inert itself ({type(error).__name__}: {error}). Please report it; {DEBUG}=1 shows where")
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _run(words: list[str]) -> int:
+    name = words[0] if words else ""
+    if name not in COMMANDS:
+        return _top(words)
+    command = _command(name)
+    return int(command.run(command.parser().parse(words[1:])))
+
+
+def _command(name: str) -> Any:
+    """A command's module: ``parser()`` and ``run(options) -> exit code``."""
+    if name == "ls":
+        from . import ls as command
+    elif name == "info":
+        from . import info as command  # type: ignore[no-redef]
+    elif name == "show":
+        from . import show as command  # type: ignore[no-redef]
+    else:
+        from . import parts as command  # type: ignore[no-redef]
+    return command
+
+
+def _top(words: list[str]) -> int:
+    """No command: help, the version, or what is wrong."""
+    word = words[0] if words else "--help"
+    if word in ("-h", "--help", "help"):
+        width = max(map(len, COMMANDS))
+        rows = "\n".join(f"  {name:{width}}  {text}" for name, text in COMMANDS.items())
+        print(f"usage: inert COMMAND FILE …\n\nReads machine-learning checkpoints as data, never as code.\n\n{rows}\n")
+        print("inert COMMAND --help tells more. Exit code: 0 fine, 1 findings, 2 could not do it.")
+        return FINE if words else FAILED
+    if word in ("-V", "--version"):
+        print(f"inert {sys.modules[__name__.partition('.')[0]].__version__}")
+        return FINE
+    from difflib import get_close_matches
+
+    like = get_close_matches(word, COMMANDS, 1)
+    hint = f"did you mean {like[0]}?" if like else f"there are {', '.join(COMMANDS)}"
+    return fail(f"no command {word!r}; {hint} (inert --help)")
+
+
+def fail(message: str) -> int:
+    """One line on stderr; the exit code for it."""
+    tell(message)
+    return FAILED
+
+
+def tell(message: str) -> None:
+    """One line on stderr, nothing in it that could steer a terminal."""
+    print(f"inert: {one_line(message, 2000)}", file=sys.stderr)
+
+
+def hush() -> None:
+    """Nobody reads stdout any more: what is still to be written goes nowhere, also when Python ends."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+    except (OSError, ValueError):
+        pass
+
+
+def _tolerant(stream: Any) -> None:
+    """What the terminal's encoding lacks is written as an escape instead of ending the command."""
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="backslashreplace")

@@ -34,6 +34,7 @@ _END = Struct("<4s4H2IH")  # end of central directory, 22 bytes
 _LOCATOR = Struct("<4sIQI")  # ZIP64 locator, 20 bytes
 _END64 = Struct("<4sQ2H2I4Q")  # ZIP64 end of central directory, 56 bytes
 _LENGTHS = Struct("<3H").unpack_from  # name, extra and comment length of a central directory entry, at its byte 28
+_SHORT = Struct("<2H").unpack_from  # two fields of a local header: flags and method at 6, name and extra length at 26
 _LOCAL = Struct("<4s5H3I2H")  # local header, 30 bytes
 
 
@@ -191,6 +192,19 @@ class Zip:
         """The member's bytes as they lie in the file, compressed or not."""
         return Span(self.source, self.start(member), member.packed)
 
+    def content(self, name: str) -> Span:
+        """The content of the member called ``name``."""
+        offset, packed, size, _, method, flags = self.members.rows[name]
+        if method == STORED and packed == size and not flags & (ENCRYPTED | PATCHED):
+            raw = name.encode("utf-8", "surrogateescape")
+            if offset + 30 + len(raw) <= self.source.size:
+                head = self.source.read(offset, 30 + len(raw))
+                if head[30:] == raw and head[:4] == b"PK\3\4" and _SHORT(head, 6) == (flags, STORED) and flags & 8:
+                    n, x = _SHORT(head, 26)
+                    if n == len(raw):  # as PyTorch writes it; whatever differs takes the long way
+                        return Span(self.source, offset + 30 + n + x, size)
+        return self.span(self.members[name])
+
     def span(self, member: Member, cap: int | None = None) -> Span:
         """The member's content. ``cap``: refuse to inflate to more bytes than this (default ``Limits.inflated``)."""
         if member.method == STORED and not member.flags & (ENCRYPTED | PATCHED):
@@ -299,8 +313,11 @@ def _zip64(extra: bytes, size: int, packed: int, offset: int) -> tuple[int, int,
 
 def find_directory(source: Source) -> Directory:
     """Locate the central directory by the end records, trying end signatures from the back. FormatError where there is none."""
-    tail_at = max(0, source.size - (FULL16 + 22 + 65536))
-    tail = source.read(tail_at, source.size - tail_at)
+    for window in (4096, FULL16 + 22 + 65536):  # the longest comment, and as much behind the archive as torch tolerates
+        tail_at = max(0, source.size - window)
+        tail = source.read(tail_at, source.size - tail_at)
+        if tail.find(b"PK\5\6", 0, -18) >= 0:  # a whole end record is 22 bytes
+            break
     at = len(tail)
     fault: FormatError | None = None
     for _ in range(16):  # a comment may hold false signatures; a few tries are enough for any real file

@@ -157,7 +157,7 @@ class TorchZip(Content):
         return self.archive.members.size(self.data + key)
 
     def _storage(self, key: str) -> Span:
-        return self.archive.span(self.archive.members[self.data + key])
+        return self.archive.content(self.data + key)
 
     def parts(self) -> dict[str, Part]:
         made = {}

@@ -15,7 +15,7 @@ from threading import RLock
 
 from ..errors import FormatError, InertError, LimitError, TruncatedError, one_line
 from ..limits import DEFAULT
-from .handlers import HANDLERS, Stop
+from .handlers import HANDLERS, Stop, first_use
 from .nodes import Call, Global, Reference
 from .opcodes import OPCODES
 from .row import Row, Template
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..limits import Limits
+    from .handlers import Handler
     from .nodes import Node
 
 SLICE = 1 << 20  # opcodes between two looks at the budget
@@ -34,9 +35,10 @@ _FIXED = {"u1": 1, "u2": 2, "u4": 4, "i4": 4, "u8": 8, "f8": 8, "s1": 1, "s4": 4
 
 class Document:
     """One decoded pickle: ``root`` (its value as nodes), ``end`` (offset behind STOP), ``protocol``, ``odd`` (code, offset, text) for
-    what no ordinary writer does, ``fault`` (the error that ended it, or None). Immutable once made."""
+    what no ordinary writer does, ``opcodes`` (code → offset of its first use, in that order), ``fault`` (the error that ended it, or
+    None). Immutable once made."""
 
-    __slots__ = ("_machine", "data", "end", "fault", "name", "odd", "protocol", "root")
+    __slots__ = ("_machine", "data", "end", "fault", "name", "odd", "opcodes", "protocol", "root")
 
     def __init__(self, name: str, machine: Machine) -> None:
         self.name = name
@@ -47,6 +49,12 @@ class Document:
         self.fault: InertError | None = None
         self.protocol = machine.protocol
         self.odd = machine.odd
+        self.opcodes = machine.opcodes
+
+    @property
+    def rows(self) -> list[Node]:
+        """``made`` with its Rows left whole: what to look through where there may be a million of them."""
+        return self._machine.made
 
     @property
     def made(self) -> Iterator[Node]:
@@ -87,17 +95,20 @@ class Machine:
         self.made: list[Node] = []
         self.odd: list[tuple[str, int, str]] = []
         self.protocol = 0
+        self.start = 0  # offset of the pickle's first byte
         self.top = -1  # highest memo index written so far
         self.rows: dict[int, Row] = {}  # by the memo index of their result
         self.hidden = 0  # memo entries that rows stand for and that are not written out
         self.changed: set[int] = set()  # ids of rows whose results later opcodes did something to
         self.templates: dict[tuple[bytes, ...], Template] = {}
         self.lock = RLock()
+        self.opcodes: dict[int, int] = {}
+        self.table: list[Handler] = [first_use] * 256  # each handler takes its place when it is first wanted
 
     def run(self, start: int = 0) -> int:
         """Handle opcodes until STOP; the offset behind it. Raises whatever ends the pickle early, always an InertError."""
-        at = position = start
-        data, table = self.data, HANDLERS
+        at = position = self.start = start
+        data, table = self.data, self.table
         try:
             for _ in range(0, self.limits.opcodes, SLICE):
                 for _ in repeat(None, SLICE):

@@ -507,7 +507,7 @@ def proto(m: Machine, position: int) -> int:
     version = m.data[position]
     if version > 5:
         raise FormatError(f"pickle protocol {version}; the highest is 5")
-    if position != 1:
+    if position != m.start + 1:
         m.odd.append(("pickle-proto", position - 1, f"PROTO {version} inside the pickle"))
     m.protocol = max(m.protocol, version)
     return position + 1
@@ -540,3 +540,11 @@ _BY_CODE: dict[bytes, Handler] = {
     b"\x80": proto, b"\x95": frame,
 }  # fmt: skip
 HANDLERS: list[Handler] = [_BY_CODE.get(bytes([code]), unknown) for code in range(256)]
+
+
+def first_use(m: Machine, position: int) -> int:
+    """Stands for every handler in a Machine's own table until its opcode is met; notes where that was and makes way."""
+    code = m.data[position - 1]
+    handler = m.table[code] = HANDLERS[code]
+    m.opcodes[code] = position - 1
+    return handler(m, position)

@@ -39,6 +39,8 @@ NAMES_3 = {
     ("builtins", "unichr"): ("builtins", "chr"),
     ("builtins", "reduce"): ("functools", "reduce"),
     ("builtins", "intern"): ("sys", "intern"),
+    ("builtins", "StandardError"): ("builtins", "Exception"),
+    ("collections", "IterableUserDict"): ("collections", "UserDict"),
     ("itertools", "izip"): ("builtins", "zip"),
     ("itertools", "imap"): ("builtins", "map"),
     ("itertools", "ifilter"): ("builtins", "filter"),

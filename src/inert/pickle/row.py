@@ -26,18 +26,22 @@ if TYPE_CHECKING:
 
 _INT = b"(?:K.|M..|J....)"
 _GET = b"(?:h.|j....)"
-_PUT = b"r(....)"  # LONG_BINPUT: the first 256 memo entries are left to the machine
-_TUPLE = b"(K.\x85|K.K.\x86|\\)|" + _INT + b"{1,3}[\x85-\x87]|\\(" + _INT + b"{0,64}t)(?:" + _PUT + b")?"  # () is not memoised
-_KEY = b"(?:X(.)\\x00\\x00\\x00([0-9]+)" + _PUT + b"|(" + _GET + b"))"
-
-# function ((  'storage' T  key  location  n  t Q  offset  size  stride  requires_grad  hooks ) R  t R
-_RECORD = (
-    b"(" + _GET + b"\\(\\(" + _GET * 2 + b")" + _KEY + b"(" + _GET + b")(" + _INT + b")t" + _PUT + b"Q(" + _INT + b")"
-    + _TUPLE * 2 + b"([\x88\x89])(" + _GET + b")\\)R" + _PUT + b"t" + _PUT + b"R" + _PUT
-)  # fmt: skip
-ALONE = re.compile(b"()()()" + _RECORD, re.DOTALL)
-NAMED = re.compile(b"X(....)(.{0,300}?)" + _PUT + _RECORD, re.DOTALL)  # after the text that is its dict key
 _PUTS = itemgetter(2, 6, 10, 13, 15, 18, 19, 20)  # groups that hold memo indices written, in order
+
+
+@lru_cache(2)
+def patterns(short: bool) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
+    """The record alone, and behind the text that is its dict key. ``short``: memo indices below 256 (BINPUT), else LONG_BINPUT."""
+    put = b"q(.)" if short else b"r(....)"
+    several = b"(K.\x85|K.K.\x86|\\)|" + _INT + b"{1,3}[\x85-\x87]|\\(" + _INT + b"{0,64}t)(?:" + put + b")?"  # () is not memoised
+    key = b"(?:X(.)\\x00\\x00\\x00([0-9]+)" + put + b"|(" + _GET + b"))"
+    # function ((  'storage' T  key  location  n  t Q  offset  size  stride  requires_grad  hooks ) R  t R
+    record = (
+        b"(" + _GET + b"\\(\\(" + _GET * 2 + b")" + key + b"(" + _GET + b")(" + _INT + b")t" + put + b"Q(" + _INT + b")"
+        + several * 2 + b"([\x88\x89])(" + _GET + b")\\)R" + put + b"t" + put + b"R" + put
+    )  # fmt: skip
+    named = b"X(....)(.{0,300}?)" + put + record
+    return re.compile(b"()()()" + record, re.DOTALL), re.compile(named, re.DOTALL)
 
 
 class Template:
@@ -138,14 +142,15 @@ class Row(Call):
 
 def take(machine: Machine, at: int) -> int:
     """Take the row whose function GET is at ``at``, and all ``text, row`` pairs that follow it. The offset behind them, or -1."""
-    if not machine.shortcut or machine.top < 255 or len(machine.marks) + 2 > machine.limits.marks:
+    if not machine.shortcut or len(machine.marks) + 2 > machine.limits.marks:
         return -1
-    match = ALONE.match(machine.data, at)
+    alone, named = patterns(machine.top < 255)
+    match = alone.match(machine.data, at)
     if match is None or not _accept(machine, [match]):
         return -1
-    named = NAMED.scanner(machine.data, match.end())  # type: ignore[attr-defined]
+    following = named.scanner(machine.data, match.end())  # type: ignore[attr-defined]
     batch = 8  # growing: where rows end, what has been matched behind them is in proportion to what was taken
-    while _accept(machine, list(islice(iter(named.match, None), batch))) == batch:
+    while _accept(machine, list(islice(iter(following.match, None), batch))) == batch:
         batch *= 4
     last = machine.made[-1]
     assert type(last) is Row
@@ -158,10 +163,12 @@ _ONES = int.from_bytes(b"\1\0\0\0" * _SERIES, "little")
 _STEPS = int.from_bytes(pack(f"<{_SERIES}I", *range(_SERIES)), "little")
 
 
-def _counting(first: int, count: int) -> bytes:
-    """The 32-bit numbers first, first + 1 … as bytes: one addition of two long numbers for 8,192 of them."""
-    if first + count >= 1 << 32:
+def _counting(first: int, count: int, width: int) -> bytes:
+    """The numbers first, first + 1 … of ``width`` bytes each: one addition of two long numbers for 8,192 of them."""
+    if first + count > 1 << (8 * width):
         return b""
+    if count < 1000:
+        return pack(f"<{count}{'I' if width == 4 else 'B'}", *range(first, first + count))
     steps = range(first, first + count, _SERIES)
     return b"".join((_STEPS + start * _ONES).to_bytes(4 * _SERIES + 4, "little")[: 4 * _SERIES] for start in steps)[: 4 * count]
 
@@ -178,13 +185,13 @@ def _accept(machine: Machine, matches: list[re.Match[bytes]]) -> int:
         if wanted != tuple(map(len, texts)):  # the pattern ran over a text that no row follows
             good = next(i for i, text in enumerate(texts) if len(text) != wanted[i])
             return _accept(machine, matches[:good])
-    puts = b"".join(filter(None, chain.from_iterable(map(_PUTS, groups))))
+    puts, width = b"".join(filter(None, chain.from_iterable(map(_PUTS, groups)))), len(columns[20][0])
     run, found = Run(), machine.templates
     run.machine, run.before = machine, machine.top
     try:
         run.templates = [found.get(got) or _template(machine, *got) for got in zip(columns[3], columns[8], columns[17], strict=True)]
         run.shapes, run.strides = _tuples(columns[12]), _tuples(columns[14])
-        sound = puts == _counting(machine.top + 1, len(puts) // 4)
+        sound = puts == _counting(machine.top + 1, len(puts) // width, width)
         sound = sound and b"".join(filter(None, columns[4])) == bytes([len(key) for key in keys if key is not None])
         sound = sound and not any(get and index_of(get) > machine.top for get in set(gets))
         decoded = _texts(texts)
@@ -195,7 +202,7 @@ def _accept(machine: Machine, matches: list[re.Match[bytes]]) -> int:
         return 0
     run.keys = [str(key, "ascii") if key is not None else machine.fetch(index_of(get)) for key, get in zip(keys, gets, strict=True)]
     run.counts, run.offsets, run.grads = columns[9], columns[11], columns[16]
-    run.results = unpack(f"<{len(groups)}I", b"".join(columns[20]))
+    run.results = unpack(f"<{len(groups)}{'I' if width == 4 else 'B'}", b"".join(columns[20]))
     run.starts, run.ends = [match.start() for match in matches], [match.end() for match in matches]
     rows = list(map(Row, repeat(run), range(len(groups))))
     machine.stack.extend(chain.from_iterable(zip(decoded, rows, strict=True)) if lengths[0] else rows)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from ..errors import InertError
 from ..names import piece
+from ..tensor import reach
 from .plain import plain, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from ..checkpoint import Checkpoint
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from ..tensor import Layout, Storage, Tensor
 
 SORTS: dict[str, Callable[[Tensor], Any]] = {
-    "size": lambda tensor: -tensor.nbytes,
+    "size": lambda tensor: -nbytes(tensor),
     "name": lambda tensor: tensor.name,
     "dtype": lambda tensor: tensor.dtype,
 }
@@ -33,17 +34,19 @@ def ls(
     sort: str = "",
     hash: bool = False,
     tree: bool = False,
+    places: bool = True,
     done: Callable[[Tensor], None] | None = None,
 ) -> dict[str, Any]:
     """The tensors whose names fit a pattern (all without patterns), in the object's order or sorted by a key of SORTS.
 
-    ``hash`` adds each SHA-256, ``tree`` the modules; ``done`` is told of each tensor that has been hashed."""
+    ``hash`` adds each SHA-256, ``tree`` the modules; ``places`` false leaves out ``file`` and ``file_offset``, which take a read each.
+    ``done`` is told of each tensor that has been hashed."""
     chosen = select(ckpt.tensors, patterns)
     if sort:
         chosen = sorted(chosen, key=SORTS[sort])
     rows = []
     for tensor in chosen:
-        rows.append(row(tensor))
+        rows.append(row(tensor, places=places))
         if hash:
             rows[-1].update(hashed(tensor))
             if done is not None:
@@ -68,23 +71,23 @@ def select(tensors: Any, patterns: Sequence[str]) -> list[Tensor]:
     ]  # fmt: skip
 
 
-def row(tensor: Tensor) -> dict[str, Any]:
-    """One tensor. ``file`` and ``file_offset`` are None where its bytes do not lie plainly in a file, ``fault`` says why it is refused."""
+def row(tensor: Tensor, name: str = "", places: bool = True) -> dict[str, Any]:
+    """One tensor (``name``: that of a component). ``file`` and ``file_offset`` are None where its bytes do not lie plainly in a file, ``fault`` says why it is refused."""
     layout, dtype = tensor.layout, tensor.dtype
     storage, fault = layout.storage, layout.fault
     try:
-        file, file_offset = tensor.file, tensor.file_offset
+        file, file_offset = (tensor.file, tensor.file_offset) if places else (None, None)
     except InertError as error:  # its record's local header is damaged
         file, file_offset, fault = None, None, fault or str(error)
     made: dict[str, Any] = {
-        "name": printable(tensor.name),
+        "name": printable(name or tensor.name),
         "path": [step if type(step) is int else printable(piece(step)) for step in tensor.path],
         "dtype": str(dtype),
         "canonical": dtype.canonical,
         "bits": dtype.bits,
         "shape": list(layout.shape),
         "strides": list(layout.strides),
-        "nbytes": tensor.nbytes,
+        "nbytes": nbytes(tensor),
         "kind": layout.kind,
         "storage": None if storage is None else printable(storage.key),
         "offset": layout.offset,
@@ -93,6 +96,8 @@ def row(tensor: Tensor) -> dict[str, Any]:
         "device": printable(layout.device),
         "requires_grad": layout.requires_grad,
     }
+    if not places:
+        del made["file"], made["file_offset"]
     if fault:
         made["fault"] = printable(fault)
     if layout.type:
@@ -103,8 +108,15 @@ def row(tensor: Tensor) -> dict[str, Any]:
     if layout.quantization:
         made["quantization"] = plain(layout.quantization, nodes=1000)
     if layout.components:
-        made["components"] = {printable(role): row(part) for role, part in layout.components.items()}  # at most 16 levels: rebuild.py
+        made["components"] = {  # at most 16 levels: torch/rebuild.py
+            printable(role): row(part, f"{made['name']}.{role}", places) for role, part in layout.components.items()
+        }
     return made
+
+
+def nbytes(tensor: Tensor) -> int:
+    """Bytes of the elements; 0 where a damaged tensor's sizes make less than none."""
+    return max(0, tensor.nbytes)
 
 
 def hashed(tensor: Tensor) -> dict[str, Any]:
@@ -119,44 +131,39 @@ def hashed(tensor: Tensor) -> dict[str, Any]:
 
 
 def totals(tensors: Iterable[Tensor]) -> dict[str, Any]:
-    """``count`` and ``nbytes`` of the tensors, ``storages`` and ``storage_nbytes`` of what holds them, ``used_nbytes`` of that."""
-    count = nbytes = 0
+    """``count`` and ``nbytes`` of the tensors, ``storages`` and ``storage_nbytes`` of what holds them, ``used_nbytes`` of that.
+
+    Of a damaged tensor, the whole storage counts as used."""
+    count = size = 0
     runs: dict[Storage, list[tuple[int, int]]] = {}
     for tensor in tensors:
         count += 1
-        nbytes += tensor.nbytes
-        for layout in _strided(tensor.layout):
+        size += nbytes(tensor)
+        todo = [tensor.layout]
+        while todo:
+            layout = todo.pop()
+            if layout.components:
+                todo += [part.layout for part in layout.components.values()]
             storage = layout.storage
-            assert storage is not None
-            first, end = extent(layout)
-            runs.setdefault(storage, []).append((first, min(end, storage.nbytes)))
+            if storage is not None and storage.opener is not None:  # else the tensor has no bytes of its own
+                runs.setdefault(storage, []).append((0, storage.nbytes) if layout.fault else extent(layout))
     return {
         "count": count,
-        "nbytes": nbytes,
+        "nbytes": size,
         "storages": len(runs),
         "storage_nbytes": sum(storage.nbytes for storage in runs),
-        "used_nbytes": sum(covered(run) for run in runs.values()),
+        "used_nbytes": sum(map(covered, runs.values())),
     }
-
-
-def _strided(layout: Layout) -> Iterator[Layout]:
-    """The layout and its components that have bytes in a storage. Damaged ones count as well: their storages are in the file."""
-    todo = [layout]
-    while todo:
-        layout = todo.pop()
-        todo.extend(part.layout for part in layout.components.values())
-        if layout.storage is not None and layout.storage.opener is not None:
-            yield layout
 
 
 def extent(layout: Layout) -> tuple[int, int]:
     """(first, end) byte of the elements within their storage; the gaps that strides leave between them count as used."""
-    if layout.fault or not all(layout.shape):
+    last, count, _ = reach(layout.shape, layout.strides)
+    if not count:
         return 0, 0
-    dtype = layout.dtype
-    last = layout.offset + sum((size - 1) * stride for size, stride in zip(layout.shape, layout.strides, strict=True))
+    dtype, first = layout.dtype, layout.offset
     pack = 1 if dtype.counts_items else dtype.packed
-    return layout.offset // pack * dtype.itemsize, (last // pack + 1) * dtype.itemsize
+    return first // pack * dtype.itemsize, ((first + last) // pack + 1) * dtype.itemsize
 
 
 def covered(runs: list[tuple[int, int]]) -> int:
@@ -179,7 +186,7 @@ def modules(tensors: Iterable[Tensor]) -> dict[str, Any]:
     root = _module("")
     found: dict[tuple[int, str], dict[str, Any]] = {}
     for tensor in tensors:
-        steps = tensor.name.split(".", LEVELS) if not tensor.name.startswith("[") else [tensor.name]
+        steps = _steps(tensor)
         node = root
         _count(node, tensor)
         for step in steps[:-1]:
@@ -194,13 +201,21 @@ def modules(tensors: Iterable[Tensor]) -> dict[str, Any]:
     return root
 
 
+def _steps(tensor: Tensor) -> list[str]:
+    """The modules that lead to a tensor. A key is taken apart at its dots, unless it is more than a name (Lightning's callback keys)."""
+    steps: list[str] = []
+    for key in map(piece, tensor.path):
+        steps += [key] if set(key) & set(" {}()[]'/") else key.split(".")
+    return [*steps[:LEVELS], ".".join(steps[LEVELS:])] if len(steps) > LEVELS else steps or [""]
+
+
 def _module(name: str) -> dict[str, Any]:
     return {"name": name, "tensors": 0, "nbytes": 0, "children": [], "leaves": []}
 
 
 def _count(node: dict[str, Any], tensor: Tensor) -> None:
     node["tensors"] += 1
-    node["nbytes"] += tensor.nbytes
+    node["nbytes"] += nbytes(tensor)
 
 
 # -- findings -------------------------------------------------------------------------------------------------------------

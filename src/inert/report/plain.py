@@ -24,11 +24,15 @@ if TYPE_CHECKING:
     from typing import Any
 
 NODES, DEPTH, TEXT = 100_000, 64, 10_000  # values in all · levels · characters of one text
-MARK = "left_out"
 BITS = 4096  # of an integer: printing a larger one in decimal is quadratic, and JSON readers refuse it
 _AS_TEXT = frozenset(  # types whose str() is short and says it all
     ("timedelta", "timezone", "PurePosixPath", "PureWindowsPath", "Decimal", "Fraction", "UUID", "slice", "range", "ellipsis")
 )
+_INF = float("inf")
+
+
+class Mark(dict):  # type: ignore[type-arg]
+    """The dict that stands for what JSON has no word for: its first key says which."""
 
 
 def printable(value: str) -> str:
@@ -43,7 +47,6 @@ def number(value: float) -> float | str:
     return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
 
 
-_INF = float("inf")
 
 
 def complex_text(value: complex) -> str:
@@ -75,27 +78,27 @@ class _Plain:
         self.nodes -= len(value) >> 6
         if len(value) <= self.text:
             return printable(value)
-        return {"text": printable(value[: self.text]), "length": len(value), MARK: f"{len(value) - self.text:,} characters"}
+        return Mark(text=printable(value[: self.text]), length=len(value), left_out=f"{len(value) - self.text:,} characters")
 
     def binary(self, value: bytes, room: int = 0) -> Any:
         self.nodes -= len(value) >> 6
         if len(value) <= self.text:
-            return {"hex": bytes(value).hex()}
-        return {"hex": bytes(value[: self.text]).hex(), "length": len(value), MARK: f"{len(value) - self.text:,} bytes"}
+            return Mark(hex=bytes(value).hex())
+        return Mark(hex=bytes(value[: self.text]).hex(), length=len(value), left_out=f"{len(value) - self.text:,} bytes")
 
     def integer(self, value: int, room: int = 0) -> Any:
         if value.bit_length() <= BITS:
             return value
-        return {"integer": f"{hex(value)[:64]}…", "bits": value.bit_length()}
+        return Mark(integer=f"{hex(value)[:64]}…", bits=value.bit_length())
 
     def container(self, value: Any, room: int, make: Callable[[Any, int], Any]) -> Any:
         """``make(value, room - 1)`` where the levels, the budget and the path allow it; else why not."""
         level = self.inside.get(id(value))
         if level is not None:
-            return {MARK: f"a cycle: the same container {level - room} levels up"}
+            return Mark(left_out=f"a cycle: the same container {level - room} levels up")
         if room <= 0 or self.nodes < 0:
             why = f"more than {self.depth} levels deep" if room <= 0 else "too many values"
-            return {MARK: f"{_size(value)}: {why}"}
+            return Mark(left_out=f"{_size(value)}: {why}")
         self.inside[id(value)] = room
         made = make(value, room - 1)
         del self.inside[id(value)]
@@ -108,7 +111,7 @@ class _Plain:
         made: list[Any] = []
         for item in value:
             if self.nodes < 0:
-                made.append({MARK: f"{len(value) - len(made):,} more"})
+                made.append(Mark(left_out=f"{len(value) - len(made):,} more"))
                 break
             made.append(self.of(item, room))
         return made
@@ -121,7 +124,7 @@ class _Plain:
         again: dict[str, int] = {}
         for key, item in pairs:
             if self.nodes < 0:
-                made[MARK] = f"{count - len(made):,} more"
+                made["left_out"] = f"{count - len(made):,} more"
                 break
             name = self.key(key)
             if name in made:  # 1 and "1": both are kept
@@ -138,7 +141,7 @@ class _Plain:
     # -- what only inert knows ------------------------------------------------------------------------------------------
 
     def tensor(self, value: Tensor, room: int) -> Any:
-        made: dict[str, Any] = {"tensor": printable(value.name), "dtype": str(value.dtype), "shape": list(value.shape)}
+        made = Mark(tensor=printable(value.name), dtype=str(value.dtype), shape=list(value.shape))
         if value.kind != "dense":
             made["kind"] = value.kind
         if value.fault:
@@ -166,20 +169,20 @@ class _Plain:
         return made
 
     def name(self, value: Global, room: int) -> Any:
-        return {"global": self.string(value.dotted)}
+        return Mark({"global": self.string(value.dotted)})
 
     def call(self, value: Call, room: int) -> Any:
-        return {"call": self.string(value.dotted or type(value.function).__name__), "at": value.offset}
+        return Mark(call=self.string(value.dotted or type(value.function).__name__), at=value.offset)
 
     def reference(self, value: Reference, room: int) -> Any:
         return self.container(value, room, lambda value, room: {"reference": self.of(value.pid, room)})
 
     def storage(self, value: Storage, room: int) -> Any:
-        return {"storage": self.string(value.key), "dtype": str(value.dtype), "nbytes": value.nbytes}
+        return Mark(storage=self.string(value.key), dtype=str(value.dtype), nbytes=value.nbytes)
 
     def shape(self, value: Any, room: int) -> Any:
         """A node that is no value: what it is and how large."""
-        return {"node": _size(value)}
+        return Mark(node=_size(value))
 
     def anything(self, value: Any, room: int) -> Any:
         if hasattr(value, "dtype") and hasattr(value, "item"):  # a NumPy scalar, or an array that a user has put there
@@ -190,14 +193,14 @@ class _Plain:
             return self.string(str(value))
         if type(value).__module__.startswith("numpy"):  # a dtype
             return self.string(str(value))
-        return {"value": type(value).__name__}
+        return Mark(value=type(value).__name__)
 
     def numpy(self, value: Any, room: int) -> Any:
         if getattr(value, "shape", ()):
-            return {"array": str(value.dtype), "shape": list(value.shape)}
+            return Mark(array=str(value.dtype), shape=list(value.shape))
         kind = value.dtype.kind
         if kind in "Mm":
-            return self.string(str(value))
+            return _date(value)
         if kind == "V":  # a type that Python lacks: bfloat16, float8 …, or bytes without meaning
             try:
                 return number(float(value))
@@ -226,7 +229,7 @@ _BY_TYPE: dict[type, Callable[[_Plain, Any, int], Any]] = {
     Call: _Plain.call,
     Reference: _Plain.reference,
     Buffer: _Plain.shape,
-    Key: lambda plain, value, room: {"key": _size(value.node)},
+    Key: lambda plain, value, room: Mark(key=_size(value.node)),
 }
 _BY_KIND: tuple[tuple[Any, Callable[[_Plain, Any, int], Any]], ...] = (
     (str, lambda plain, value, room: plain.string(str(value))),  # DType, Device
@@ -239,6 +242,14 @@ _BY_KIND: tuple[tuple[Any, Callable[[_Plain, Any, int], Any]], ...] = (
     (Tensor, _Plain.tensor),
     (Call, _Plain.call),
 )
+
+
+def _date(value: Any) -> Any:
+    """A NumPy date or duration; its number where it has no unit, which NumPy itself has no text for."""
+    try:
+        return str(value)
+    except ValueError:
+        return int(value.view("i8"))
 
 
 def _by_kind(value: Any) -> Callable[[_Plain, Any, int], Any]:

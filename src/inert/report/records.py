@@ -31,7 +31,8 @@ def parts(content: Content) -> dict[str, Any]:
         "file": printable(content.source.name),
         "size": content.source.size,
         "format": content.format,
-        "alignment": alignment(found, metadata),
+        "alignment": declared(metadata) or measured(found),
+        "alignment_found": measured(found),
         "metadata": {printable(key): printable(value) for key, value in metadata.items()},
         "parts": [row(part) for part in found.values()],
     }
@@ -60,11 +61,14 @@ def aligned(offset: int) -> int:
     return min(offset & -offset, ALIGNED) if offset else ALIGNED
 
 
-def alignment(found: dict[str, Part], metadata: dict[str, str]) -> int | None:
-    """What the file says of its storages' alignment, else what they have in common; None where there are none."""
+def declared(metadata: dict[str, str]) -> int | None:
+    """The alignment of storages that the file says it has."""
     said = metadata.get("storage_alignment", "")
-    if said.isdecimal() and len(said) < 10:
-        return int(said)
+    return int(said) if said.isascii() and said.isdecimal() and len(said) < 10 else None
+
+
+def measured(found: dict[str, Part]) -> int | None:
+    """The alignment that all storages do have; None where there are none."""
     return min((aligned(part.offset) for part in found.values() if part.role == "storage" and part.offset is not None), default=None)
 
 

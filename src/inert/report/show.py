@@ -13,7 +13,7 @@ from itertools import islice
 from math import prod
 
 from ..dtypes import DTYPES
-from ..errors import InertError, LimitError, UnsupportedError
+from ..errors import FormatError, InertError, LimitError, UnsupportedError
 from ..names import _HERE, children, piece
 from ..source import BytesSource
 from ..tensor import Layout, Storage, Tensor, contiguous
@@ -39,7 +39,7 @@ def show(
 ) -> dict[str, Any]:
     """``name``, ``dtype``, ``shape`` …, ``values`` and with ``stats`` ``stats`` of a tensor; ``name``, ``type``, ``value`` of anything else.
 
-    Not ``full``: a corner of a large tensor (``values_of`` says which), a bounded part of a large object. UnsupportedError for no such name.
+    ``why`` says why ``values`` or ``stats`` are None. Not ``full``: a corner of a large tensor (``values_of`` says which), a bounded part of a large object. UnsupportedError for no such name.
     ``done`` is told of the bytes read for the statistics."""
     found = find(ckpt, name)
     if not isinstance(found, Tensor):
@@ -53,12 +53,12 @@ def show(
         if stats:
             made["stats"] = statistics(found, done)
     except InertError as error:
-        if found.fault:
-            raise
         made.setdefault("values", None)
         made["why"] = printable(error.message)
         if stats:
             made["stats"] = None
+        if isinstance(error, FormatError):
+            made.setdefault("fault", printable(error.message))
     return made
 
 
@@ -92,7 +92,7 @@ def find(ckpt: Checkpoint, name: str) -> Tensor | tuple[Any]:
         return tensor
     found = walk(ckpt.root, name)
     if found is None:
-        raise UnsupportedError(f"there is no {name!r:.200} in it", part=ckpt.content.source.name, hint=_like(ckpt, name))
+        raise UnsupportedError(f"there is no {name!r:.200} in it", part=ckpt.content.source.name, hint=like(ckpt, name))
     return found[0] if isinstance(found[0], Tensor) else found
 
 
@@ -147,7 +147,7 @@ def cut(tensor: Tensor, index: tuple[Any, ...]) -> Tensor:
     except UnsupportedError:
         return held(tensor.numpy()[index], tensor)
     part.components = {}  # the scales of a quantised tensor are those of the whole
-    return Tensor(part, tensor.limits, tensor.name, tensor.path)
+    return _named(part, tensor)
 
 
 def held(array: Any, tensor: Tensor) -> Tensor:
@@ -159,7 +159,14 @@ def held(array: Any, tensor: Tensor) -> Tensor:
     if dtype is None:
         raise UnsupportedError(f"a slice of {tensor.dtype} values", part=tensor.name)
     storage = Storage("slice", array.nbytes, dtype, "cpu", BytesSource(array.tobytes(), "slice").span)
-    return Tensor(Layout(dtype, array.shape, contiguous(array.shape), 0, storage), tensor.limits, tensor.name, tensor.path)
+    return _named(Layout(dtype, array.shape, contiguous(array.shape), 0, storage), tensor)
+
+
+def _named(layout: Layout, tensor: Tensor) -> Tensor:
+    """A tensor of ``layout`` under the name of ``tensor``."""
+    made, path = Tensor(layout, tensor.limits), tensor.path
+    made.name = tensor.name
+    return made.place(tensor.name, path[:-1], path[-1]) if path else made
 
 
 def walk(root: Any, path: str) -> tuple[Any] | None:
@@ -186,7 +193,7 @@ def walk(root: Any, path: str) -> tuple[Any] | None:
     return None
 
 
-def _like(ckpt: Checkpoint, name: str) -> str:
+def like(ckpt: Checkpoint, name: str) -> str:
     """Did you mean …?"""
     from difflib import get_close_matches
 
@@ -196,9 +203,9 @@ def _like(ckpt: Checkpoint, name: str) -> str:
         names = [*_keys(ckpt.root), *islice(ckpt.tensors, CANDIDATES)]
         inside = get_close_matches(name, [known for known in names if len(known) < 300], 3, 0.5)
     if inside:
-        return f"Did you mean {', '.join(repr(printable(known)) for known in inside[:3])}?"
+        return f"did you mean {', '.join(repr(printable(known)) for known in [*dict.fromkeys(inside)][:3])}?"
     first = [*islice(_keys(ckpt.root), 5)] or [*islice(ckpt.tensors, 5)]
-    return f"There is {', '.join(repr(printable(known)) for known in first)} …" if first else "The saved object holds nothing"
+    return f"there is {', '.join(repr(printable(known)) for known in first)} …" if first else "the saved object holds nothing"
 
 
 def _keys(root: Any) -> Iterable[str]:
@@ -215,10 +222,14 @@ def elements(tensor: Tensor, full: bool = False) -> dict[str, Any]:
         raise LimitError(f"{size:,} elements are too many to write out", hint="write them with --npy, or take a slice")
     if size <= FEW or full:
         return {"values": nested(tensor)}
+    index = corner(tensor)
+    return {"values": nested(cut(tensor, index)), "values_of": f"[{','.join(f'0:{part.stop}' for part in index)}]"}
+
+
+def corner(tensor: Tensor) -> tuple[slice, ...]:
+    """The index of the first elements of each dimension, about CORNER in all."""
     edge = max(1, int(CORNER ** (1 / len(tensor.shape))))
-    index = tuple(slice(0, min(edge, length)) for length in tensor.shape)
-    corner = cut(tensor, index)
-    return {"values": nested(corner), "values_of": f"[{', '.join(f'0:{part.stop}' for part in index)}]"}
+    return tuple(slice(0, min(edge, length)) for length in tensor.shape)
 
 
 def nested(tensor: Tensor) -> Any:
@@ -229,7 +240,15 @@ def nested(tensor: Tensor) -> Any:
         return array.tolist()
     if kind in "fc":
         return _spelled(array.tolist())
-    return plain(array.astype(str).tolist() if kind in "Mm" else array.tolist(), nodes=NODES)
+    return plain(dates(array).tolist() if kind in "Mm" else array.tolist(), nodes=NODES)
+
+
+def dates(array: Any) -> Any:
+    """NumPy dates and durations as texts; their numbers where they have no unit, which NumPy itself has no text for."""
+    try:
+        return array.astype(str)
+    except ValueError:
+        return array.view("i8")
 
 
 def array_of(tensor: Tensor) -> Any:

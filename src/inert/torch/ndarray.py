@@ -77,7 +77,8 @@ def _unit(metadata: Any) -> str:
     pair = metadata[1] if type(metadata) is tuple and len(metadata) == 2 else ()
     if type(pair) is not tuple or len(pair) < 2 or type(pair[1]) is not int:
         return ""
-    raw = pair[0].decode("latin-1") if isinstance(pair[0], bytes) else _plain(pair[0])
+    data = raw_bytes(pair[0])  # protocol 2 takes its latin-1 detour here too
+    raw = _plain(pair[0]) if data is None else data.decode("latin-1")
     return "" if raw in ("", "generic") else f"[{pair[1] if pair[1] != 1 else ''}{raw}]"
 
 

@@ -1,0 +1,137 @@
+"""``inert info``: what a file is as a whole."""
+
+from __future__ import annotations
+
+from ..reading import open
+from ..report.about import info
+from . import FINDINGS, FINE
+from .options import Parser
+from .terminal import write_json, write_lines
+from .text import clean, compact, counted, outline, size, table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator
+    from typing import Any
+
+ABOUT = """Say what a file is: container, writer, byte order, sizes, hyper-parameters; whether torch would load it, and why not.
+
+No tensor data is read."""
+LOADERS = {
+    "full": "torch.load(weights_only=False)",
+    "weights_only": "torch.load(weights_only=True)",
+    "mmap": "torch.load(mmap=True)",
+    "jit": "torch.jit.load",
+}
+NOTES = 30  # that are shown; --json has them all
+LINES = 60  # of hyper-parameters or facts that are shown
+
+
+def parser() -> Parser:
+    return Parser("info", ABOUT, ("file",))
+
+
+def run(options: Namespace) -> int:
+    with open(options.file, byteorder=options.byteorder) as ckpt:
+        found = info(ckpt)
+    if options.json:
+        write_json(found)
+    else:
+        write_lines(page(found))
+    return FINDINGS if any(note["severity"] == "error" for note in found["notes"]) else FINE
+
+
+def page(found: dict[str, Any]) -> Iterator[str]:
+    yield clean(found["sentence"], 600)
+    for part in (general, loading, sections, facts, hyper_parameters, metadata, notes):
+        lines = list(part(found))
+        if lines:
+            yield ""
+            yield from lines
+
+
+def _columns(rows: list[tuple[str, ...]]) -> Iterator[str]:
+    """A table without its head."""
+    yield from list(table(("",) * len(rows[0]), rows))[1:] if rows else ()
+
+
+def general(found: dict[str, Any]) -> Iterator[str]:
+    dtypes = ", ".join(f"{clean(one['dtype'])} {size(one['nbytes'])}" for one in found["dtypes"][:6])
+    rows = [
+        ("file", f"{found['file']}, {size(found['size'])}"),
+        ("format", f"{found['format']}, compression {found['compression']}, {found['dimension_order']}"),
+        ("profile", found["profile"]),
+        ("byte order", found["byteorder"]),
+        ("tensors", f"{counted(found['count'], 'tensor')}, {size(found['nbytes'])}{dtypes and f': {dtypes}'}"),
+        ("storages", f"{counted(found['storages'], 'storage')}, {used(found)}"),
+        ("loading", "the usual loader runs code that the file names" if found["loader_executes_code"] else "data only"),
+    ]
+    yield from _columns(rows)
+    for lack in found["missing"]:
+        yield f"missing     {clean(str(lack))}"
+
+
+def used(found: dict[str, Any]) -> str:
+    held = size(found["storage_nbytes"])
+    return held if found["used_nbytes"] == found["storage_nbytes"] else f"the tensors use {size(found['used_nbytes'])} of {held}"
+
+
+def loading(found: dict[str, Any]) -> Iterator[str]:
+    yield "would it load?"
+    rows = []
+    for key, call in LOADERS.items():
+        said = found["loads"].get(key)
+        if said:
+            rows.append((f"  {call}", "yes" if said["ok"] else "no", str(said.get("why", ""))))
+            rows += [("", "", str(name)) for name in said.get("blocked", [])[:20]]
+    oldest = found["oldest"]
+    rows.append(("  oldest torch that reads it", str(oldest.get("torch") or "none"), str(oldest.get("why", ""))))
+    yield from _columns(rows)
+
+
+def sections(found: dict[str, Any]) -> Iterator[str]:
+    if found["sections"]:
+        yield "sections"
+        yield from _columns(
+            [(f"  {one['key']}", counted(one["tensors"], "tensor"), size(one["nbytes"])) for one in found["sections"]]
+        )  # fmt: skip
+
+
+def facts(found: dict[str, Any]) -> Iterator[str]:
+    if found["facts"]:
+        yield from _cut(outline(found["facts"]))
+
+
+def hyper_parameters(found: dict[str, Any]) -> Iterator[str]:
+    if "hyper_parameters" not in found:
+        return
+    short = compact(found["hyper_parameters"])
+    yield f"hyper-parameters{'' if short is None else f': {short}'}"
+    if short is None:
+        yield from _cut(outline(found["hyper_parameters"], 1))
+
+
+def metadata(found: dict[str, Any]) -> Iterator[str]:
+    if found["metadata"]:
+        yield "metadata"
+        yield from _columns([(f"  {name}", value) for name, value in found["metadata"].items()])
+
+
+def notes(found: dict[str, Any]) -> Iterator[str]:
+    if not found["notes"]:
+        return
+    yield "notes"
+    for note in found["notes"][:NOTES]:
+        where = note["where"]["part"] + ("" if note["where"]["offset"] is None else f" at byte {note['where']['offset']:,}")
+        yield clean(f"  {note['severity']}: {where}{where and ': '}{note['message']}; {note['fix']}", 600)
+    if len(found["notes"]) > NOTES:
+        yield f"  … {len(found['notes']) - NOTES:,} more; --json has them all"
+
+
+def _cut(lines: Iterator[str]) -> Iterator[str]:
+    for number, line in enumerate(lines):
+        if number == LINES:
+            yield "  … more: --json has it all"
+            return
+        yield line

@@ -1,0 +1,135 @@
+"""``inert ls``: the tensors of a file."""
+
+from __future__ import annotations
+
+from ..reading import open
+from ..report.about import sentence
+from ..report.listing import SORTS, ls, nbytes, notes, totals
+from . import FAILED, tell
+from .options import Parser
+from .terminal import Progress, findings, write_json, write_lines, write_table
+from .text import counted, shape, size, table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator
+    from typing import Any
+
+    from ..checkpoint import Checkpoint
+
+ABOUT = """List the tensors of a checkpoint: name, dtype, shape, size.
+
+A PATTERN is a tensor's name, a module's name, or a glob over whole names: 'encoder', '*.bias', 'layers.[0-3].*'."""
+SLACK = 20  # storages that hold this fraction more than their tensors use are worth a line
+LEAVES = 6  # tensors of a module that are named in a tree
+
+
+def parser() -> Parser:
+    made = Parser("ls", ABOUT, ("file",), rest="patterns")
+    made.add_argument("--sort", choices=tuple(SORTS), default="", help="largest first, by name, or by dtype (default: as saved)")
+    made.add_argument("--hash", action="store_true", help="add the SHA-256 of each tensor's elements")
+    made.add_argument("--tree", action="store_true", help="the modules as a tree, with numbers of tensors and sizes")
+    made.add_argument("--bytes", action="store_true", help="sizes in bytes, exactly")
+    return made
+
+
+def run(options: Namespace) -> int:
+    from ..profiles import describe
+
+    with open(options.file, byteorder=options.byteorder) as ckpt, ckpt.content.source.steady():
+        with Progress("hashing", sum(map(nbytes, ckpt.tensors.values())) if options.hash else 0) as progress:
+            asked = (options.sort, options.hash, options.tree, options.json, lambda tensor: progress(nbytes(tensor)))
+            found = ls(ckpt, options.patterns, *asked)
+        everything = totals(ckpt.tensors.values()) if options.patterns else found
+        if options.json:
+            write_json({**found, "notes": notes(ckpt.notes)})
+        else:
+            write_lines([sentence(ckpt, describe(ckpt)), ""])
+            if options.tree:
+                write_lines(tree(found["tree"], options.bytes))
+            elif found["tensors"]:
+                write_table(TITLES, list(cells(found["tensors"], options.bytes)))
+            write_lines(["", *summary(found, everything, options.bytes)])
+        code = findings(ckpt.notes, f"info {options.file}")
+        if options.patterns and not found["count"]:
+            return nothing(ckpt, options.patterns)
+        return code
+
+
+def nothing(ckpt: Checkpoint, patterns: list[str]) -> int:
+    from ..report.show import like
+
+    tell(f"no tensor fits {' or '.join(map(repr, patterns))}. {like(ckpt, patterns[0])}")
+    return FAILED
+
+
+TITLES = ("name", "dtype", "shape", ">size", "sha256", "notes")
+
+
+def cells(rows: list[dict[str, Any]], exact: bool) -> Iterator[tuple[str, ...]]:
+    """The rows of the table. Tied tensors are said to be equal to the first of their names."""
+    first: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        owner = first.setdefault(row["storage"], row) if row["storage"] is not None and row["nbytes"] else row
+        hashed = row.get("sha256") or ("none" if "sha256" in row else "")
+        yield (named(row["name"]), row["dtype"], shape(row["shape"]), size(row["nbytes"], exact), hashed, remarks(row, owner))
+
+
+def named(name: str) -> str:
+    """A name that can be seen: the empty one as two quotes."""
+    return name or '""'
+
+
+SAME = ("offset", "shape", "strides", "dtype", "conj", "neg")
+
+
+def remarks(row: dict[str, Any], owner: dict[str, Any]) -> str:
+    """What is out of the ordinary with a tensor."""
+    said = [f"damaged: {row['fault']}"] if "fault" in row else []
+    if row["kind"] != "dense":
+        said.append(row["kind"])
+    if owner is not row:
+        same = all(row.get(key) == owner.get(key) for key in SAME)
+        said.append(f"= {named(owner['name'])}" if same else f"shares storage with {named(owner['name'])}")
+    if row["device"] not in ("cpu", "meta"):
+        said.append(row["device"])
+    said += [word for word in ("conj", "neg") if row.get(word)]
+    if row.get("sha256_why") and "fault" not in row:
+        said.append(row["sha256_why"])
+    return ", ".join(said)
+
+
+def summary(found: dict[str, Any], everything: dict[str, Any], exact: bool) -> Iterator[str]:
+    """How many, how large; and where the storages hold much more than the tensors use, how much."""
+    part = "" if found["count"] == everything["count"] else f" of {everything['count']:,}"
+    count = f"{found['count']:,}{part} tensor{'' if found['count'] == 1 and not part else 's'}"
+    amount, held = ((f"{found[key]} B" if exact else size(found[key])) for key in ("nbytes", "storage_nbytes"))
+    yield f"{count}, {amount} of tensors in {counted(found['storages'], 'storage')} of {held}"
+    spare = everything["storage_nbytes"] - everything["used_nbytes"]
+    if spare * SLACK > everything["storage_nbytes"] and spare > 1000:
+        yield f"uses {size(everything['used_nbytes'])} of {size(everything['storage_nbytes'])}: a saved view keeps its whole storage; clone() views before saving to drop the rest"
+
+
+def tree(root: dict[str, Any], exact: bool) -> Iterator[str]:
+    """Modules, each with what is in it; a module with one child and nothing else shares its line."""
+    rows = [("", root)] if root["leaves"] or not root["children"] else []
+    rows += list(_branches(root))
+    found = []
+    for lead, node in rows:
+        leaves = ", ".join(map(named, node["leaves"][:LEAVES])) + (" …" if len(node["leaves"]) > LEAVES else "")
+        found.append((lead, f"{node['tensors']:,}", size(node["nbytes"], exact), leaves))
+    return table(("module", ">tensors", ">size", "its own tensors"), found)
+
+
+def _branches(root: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    todo = [(child, "", i == 0, True) for i, child in enumerate(reversed(root["children"]))]
+    while todo:
+        node, lead, last, top = todo.pop()
+        name = named(node["name"])
+        while len(node["children"]) == 1 and not node["leaves"]:
+            node = node["children"][0]
+            name += "." + node["name"]
+        yield ("" if top else lead + ("└─ " if last else "├─ ")) + name, node
+        below = "" if top else lead + ("   " if last else "│  ")
+        todo += [(child, below, i == 0, False) for i, child in enumerate(reversed(node["children"]))]

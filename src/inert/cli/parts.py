@@ -1,0 +1,89 @@
+"""``inert parts``: the records of a file. Decodes no pickle, so that it also answers where a pickle is damaged."""
+
+from __future__ import annotations
+
+import os
+
+from ..errors import InertError, UnidentifiedError
+from ..formats import identify
+from ..limits import DEFAULT
+from ..report.records import parts
+from ..source import open_source
+from .options import Parser
+from .terminal import findings, write_json, write_lines, write_table
+from .text import clean, counted, size
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator
+    from typing import Any
+
+ABOUT = """List every record of a file: offset, size, checksum, alignment, role; and what fills the bytes between them.
+
+No pickle is decoded. Offsets and sizes are bytes."""
+QUIET = ("header", "padding", "descriptor")  # what every record has: told in columns and in the summary, not in rows of its own
+
+
+def parser() -> Parser:
+    return Parser("parts", ABOUT, ("file",))
+
+
+def run(options: Namespace) -> int:
+    if os.path.isdir(options.file):
+        raise UnidentifiedError("this is a folder", part=options.file, hint="name one of the files in it")
+    source = open_source(options.file)
+    try:
+        content = identify(source, DEFAULT, options.byteorder)
+        found = parts(content)
+        notes = content.notes()
+    except InertError as error:
+        error.part = error.part or source.name
+        raise
+    finally:
+        source.close()
+    if options.json:
+        write_json(found)
+    else:
+        write_lines([head(found), ""])
+        write_table(("name", ">offset", ">size", ">stored", "crc32", ">align", "role"), list(rows(found)))
+        write_lines(["", *summary(found)])
+    return findings(notes)
+
+
+def head(found: dict[str, Any]) -> str:
+    metadata = found["metadata"]
+    said = [f"{found['format']} container, {counted(len(found['parts']), 'record')} in {found['size']:,} bytes"]
+    said += [f"{name} {clean(metadata[name], 80)}" for name in ("byteorder", "version") if metadata.get(name)]
+    if found["alignment"]:
+        there = found["alignment_found"]
+        lost = there is not None and there % found["alignment"] and found["alignment"] <= 4096
+        said.append(f"alignment {found['alignment']}" + (f", but the storages lie at multiples of {there}" if lost else ""))
+    return ", ".join(said)
+
+
+def rows(found: dict[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Records in the file's order, with the gaps that have something to tell."""
+    places = [(part["offset"] if part["offset"] is not None else -1, part) for part in found["parts"]]
+    places += [(gap["offset"], gap) for gap in found["gaps"] if gap["kind"] not in QUIET]
+    for _, one in sorted(places, key=lambda place: place[0]):
+        if "role" not in one:
+            yield (f"({one['kind']})", str(one["offset"]), str(one["size"]), "", "", "", "")
+            continue
+        offset = "?" if one["offset"] is None else str(one["offset"])
+        crc = "none" if one["crc32"] is None else f"{one['crc32']:08x}"
+        stored = "" if one["compressed"] is None else str(one["compressed"])
+        yield (one["name"], offset, str(one["size"]), stored, crc, str(one["alignment"] or ""), one["role"])
+
+
+def summary(found: dict[str, Any]) -> Iterator[str]:
+    """Where the bytes of the file go, and what the container says of itself."""
+    total: dict[str, int] = {}
+    for part in found["parts"]:
+        total["records"] = total.get("records", 0) + (part["size"] if part["compressed"] is None else part["compressed"])
+    for gap in found["gaps"]:
+        total[gap["kind"]] = total.get(gap["kind"], 0) + gap["size"]
+    yield ", ".join(f"{size(count)} of {kind}{'s' * (kind in ('header', 'descriptor'))}" for kind, count in total.items())
+    for name, value in found["metadata"].items():
+        if name not in ("byteorder", "version"):
+            yield f"{name} {clean(value)}"

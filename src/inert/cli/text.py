@@ -1,0 +1,156 @@
+"""Plain values → lines of text: sizes, shapes, tables, outlines, JSON.
+
+Knows: how to make a table whose columns stand straight whatever script its cells are in, and that nothing which could steer a terminal
+(control characters, bidi overrides) ever leaves in a line.
+Refuses to know: what is shown, and rich (see terminal.py).
+"""
+
+from __future__ import annotations
+
+from ..errors import one_line
+from ..report.plain import Mark
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
+
+WIDE = 60  # columns of a cell that others are lined up with; a longer one pushes its own line only
+CELL = 300  # characters of a cell
+UNITS = ("kB", "MB", "GB", "TB", "PB", "EB")
+
+
+def size(count: int, exact: bool = False) -> str:
+    """Bytes as people read them, in powers of 1000: 32 B, 1.2 MB, 400 kB."""
+    if exact:
+        return str(count)
+    if count < 1000:
+        return f"{count} B"
+    amount = float(count)
+    for unit in UNITS:
+        amount /= 1000
+        if amount < 999.5 or unit == UNITS[-1]:
+            break
+    return f"{amount:.3g} {unit}" if amount < 999.5 else f"{amount:,.0f} {unit}"
+
+
+def counted(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def shape(sizes: Sequence[int]) -> str:
+    """[3,224,224], without blanks: one word for the tools that take columns apart."""
+    return f"[{','.join(map(str, sizes))}]"
+
+
+def clean(text: str, limit: int = CELL) -> str:
+    """``text`` as a cell: one line of printable characters."""
+    return one_line(text, limit)
+
+
+def width(text: str) -> int:
+    """Columns of a terminal that ``text`` takes."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import category, east_asian_width
+
+    return sum(0 if category(c) in ("Mn", "Me") else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Aligned lines. A title that begins with > is of a column set to the right; a column without a cell is left out."""
+    kept = [i for i in range(len(titles)) if not rows or any(row[i] for row in rows)]
+    right = [titles[i].startswith(">") for i in kept]
+    heads = [titles[i].lstrip(">") for i in kept]
+    cells = [[clean(row[i]) for i in kept] for row in rows]
+    widths = [max([len(head)] + [w for row in cells if (w := width(row[i])) <= WIDE]) for i, head in enumerate(heads)]
+    for row in [heads, *cells]:
+        line = ""
+        for i, cell in enumerate(row):
+            blank = " " * (widths[i] - width(cell))
+            line += ("  " if i else "") + (blank + cell if right[i] else cell + blank)
+        yield line.rstrip()
+
+
+# -- outlines -------------------------------------------------------------------------------------------------------------
+
+
+def outline(value: Any, indent: int = 0) -> Iterator[str]:
+    """A plain value (of bounded depth: report.plain) as indented lines; what is short stands in one line."""
+    lead = "  " * indent
+    short = compact(value)
+    if short is not None:
+        yield lead + short
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _entry(f"{lead}{clean(key, CELL)}:", item, indent)
+    else:
+        for item in value:
+            yield from _entry(f"{lead}-", item, indent)
+
+
+def _entry(head: str, item: Any, indent: int) -> Iterator[str]:
+    short = compact(item)
+    if short is not None:
+        yield f"{head} {short}".rstrip()
+        return
+    yield head
+    yield from outline(item, indent + 1)
+
+
+def compact(value: Any, room: int = 100) -> str | None:
+    """A value in at most ``room`` characters; None where it takes more than a line."""
+    if isinstance(value, str):
+        return clean(f'"{value}"', 2000)
+    if value is None or isinstance(value, (bool, int, float)):
+        return str(value)
+    if not value:
+        return "{}" if isinstance(value, dict) else "[]"
+    if isinstance(value, dict):
+        return _marked(value)
+    made = ""
+    for item in value:
+        text = compact(item, room - len(made))
+        if text is None or len(made) + len(text) > room:
+            return None
+        made += (", " if made else "") + text
+    return f"[{made}]"
+
+
+def _marked(value: dict[str, Any]) -> str | None:
+    """What stands for a value that JSON has no word for, in a few words; None for any other dict."""
+    if not isinstance(value, Mark):
+        return None
+    mark, said = next(iter(value.items()))
+    if mark == "tensor":
+        more = f", {value['kind']}" if "kind" in value else ""
+        return f"<{value.get('dtype')} {shape(value.get('shape', ()))}{more}{', damaged' if 'fault' in value else ''}>"
+    if mark == "hex":
+        return f"0x{said[:64]}{'…' if len(said) > 64 else ''} ({counted(value.get('length', len(said) // 2), 'byte')})"
+    if mark == "left_out":
+        return f"… {clean(str(said))}"
+    if mark == "text":
+        return clean(f'"{said[:200]}…" ({value.get("length", len(said)):,} characters)')
+    return f"<{mark} {clean(str(said))}>"
+
+
+# -- JSON -----------------------------------------------------------------------------------------------------------------
+
+
+def as_json(value: dict[str, Any]) -> Iterator[str]:
+    """JSON in pieces, all ASCII: a line for each top-level key, and one for each item of a list of dicts."""
+    from json import JSONEncoder
+
+    encode = JSONEncoder(allow_nan=False).encode
+    yield "{"
+    for number, (key, item) in enumerate(value.items()):
+        yield f"{',' if number else ''}\n{encode(key)}: "
+        if isinstance(item, list) and item and all(isinstance(one, dict) for one in item):
+            yield "[" + ",".join(f"\n {encode(one)}" for one in item) + "\n]"
+        else:
+            yield encode(item)
+    yield "\n}\n"
+
+
+def lines(found: Iterable[str]) -> Iterator[str]:
+    return (f"{line}\n" for line in found)
