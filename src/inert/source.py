@@ -79,6 +79,7 @@ class FileSource(Source):
 
     def __init__(self, path: str) -> None:
         self.path = path
+        self._fd = -1  # for close(), where there is no such file
         self._fd = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
         status = os.fstat(self._fd)
         self._stamp = _stamp(status)
@@ -203,6 +204,15 @@ class StreamSource(Source):
             finally:
                 self._stream.seek(at)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+class ScratchSource(StreamSource):
+    """An unnamed temporary file of inert's own; it goes with the last Span over it."""
+
+    __slots__ = ()
+
+    def __del__(self) -> None:
+        self._stream.close()
 
 
 class BytesSource(Source):

@@ -17,11 +17,12 @@ from zlib import error as ZlibError
 
 from ..errors import FormatError, LimitError, TruncatedError, UnsupportedError
 from ..finding import Finding
-from ..source import BytesSource, Source, Span, StreamSource
+from ..source import BytesSource, ScratchSource, Source, Span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from typing import Any
 
     from ..limits import Limits
 
@@ -33,6 +34,8 @@ IN_MEMORY = 64 << 20  # a larger inflated member goes to an unnamed temporary fi
 _END = Struct("<4s4H2IH")  # end of central directory, 22 bytes
 _LOCATOR = Struct("<4sIQI")  # ZIP64 locator, 20 bytes
 _END64 = Struct("<4sQ2H2I4Q")  # ZIP64 end of central directory, 56 bytes
+_ENTRY = Struct("<4H3I5H2I").unpack_from  # a central directory entry from its byte 8 on: flags, method …
+_SIZE = Struct("<I").unpack_from
 _LENGTHS = Struct("<3H").unpack_from  # name, extra and comment length of a central directory entry, at its byte 28
 _SHORT = Struct("<2H").unpack_from  # two fields of a local header: flags and method at 6, name and extra length at 26
 _LOCAL = Struct("<4s5H3I2H")  # local header, 30 bytes
@@ -54,27 +57,39 @@ class Member:
 
 
 class Members(Mapping[str, Member]):
-    """The members by name, in directory order; of equal names the last. Kept as bare rows, since few are looked at one by one."""
+    """The members by name, in directory order; of equal names the last. Kept as places in the directory's bytes: few are looked at."""
 
-    def __init__(self) -> None:
-        self.rows: dict[str, tuple[int, int, int, int, int, int]] = {}  # offset, packed, size, crc32, method, flags
+    def __init__(self, data: bytes, shift: int) -> None:
+        self.data = data
+        self.shift = shift
+        self.places: dict[str, int] = {}
 
     def __getitem__(self, name: str) -> Member:
-        return Member(name, *self.rows[name])
+        return self.at(name, self.places[name])
+
+    def at(self, name: str, place: int) -> Member:
+        """The member whose directory entry is at ``place``."""
+        flags, method, _, _, crc, packed, size, n, x, *_, offset = _ENTRY(self.data, place + 8)
+        if x and FULL32 in (packed, size, offset):
+            size, packed, offset = _zip64(self.data[place + 46 + n : place + 46 + n + x], size, packed, offset)
+        return Member(name, offset + self.shift, packed, size, crc, method, flags)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.rows)
+        return iter(self.places)
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.places)
 
     def __contains__(self, name: object) -> bool:
-        return name in self.rows
+        return name in self.places
 
     def size(self, name: str) -> int | None:
         """The size of a member's content, or None."""
-        row = self.rows.get(name)
-        return None if row is None else row[2]
+        place = self.places.get(name)
+        if place is None:
+            return None
+        size: int = _SIZE(self.data, place + 24)[0]
+        return size if size != FULL32 else self[name].size
 
 
 class Directory:
@@ -104,32 +119,29 @@ class Zip:
         self.shadowed: list[Member] = []  # members hidden behind a later one of the same name
         self.members = self._parse()
         self._starts: dict[str, int] = {}
-        self._inflated: dict[str, Span] = {}
+        self._inflated: dict[int, Span] = {}  # by the offset of the local header: hidden copies have contents of their own
 
     def _parse(self) -> Members:
         where = self.directory
         if where.count > self.limits.entries:
             raise LimitError(f"the archive promises {where.count:,} members", part=self.source.name, hint="raise Limits.entries")
         data = self.source.read(where.offset, where.size)
-        members = Members()
-        rows, shift, position, seen = members.rows, where.shift, 0, 0
+        members = Members(data, where.shift)
+        places, position, seen = members.places, 0, 0
         while seen < where.count and position + 46 <= len(data):
             n, x, c = _LENGTHS(data, position + 28)
             if data[position : position + 4] != b"PK\1\2" or position + 46 + n + x + c > len(data):
                 break
             # entries whose names are equally long come in runs (data/1000 … data/9999): those are unpacked in one go
-            entry = Struct(f"<4s6H3I5H2I{n}s") if not x and not c else Struct(f"<4s6H3I5H2I{n}s{x}s{c}s")
+            entry = Struct(f"<4s24x3H12x{n}s{x + c}x")
             most = min((len(data) - position) // entry.size, where.count - seen)
-            for fields in entry.iter_unpack(memoryview(data)[position : position + most * entry.size]):
-                signature, _, _, flags, method, _, _, crc, packed, size, names, extras, comments, _, _, _, offset, raw, *rest = fields
+            for signature, names, extras, comments, raw in entry.iter_unpack(memoryview(data)[position : position + most * entry.size]):
                 if signature != b"PK\1\2" or names != n or extras != x or comments != c:
                     break
-                if x and FULL32 in (packed, size, offset):
-                    size, packed, offset = _zip64(rest[0], size, packed, offset)
                 name = _name(raw)
-                if name in rows:
-                    self._shadow(Member(name, *rows.pop(name)))
-                rows[name] = (offset + shift, packed, size, crc, method, flags)
+                if name in places:
+                    self._shadow(members.at(name, places.pop(name)))
+                places[name] = position
                 seen += 1
                 position += entry.size
         self._count(seen, position, data)
@@ -153,7 +165,7 @@ class Zip:
 
     def start(self, member: Member) -> int:
         """Offset of the member's first byte, from its local header; disagreements with the directory become notes, once."""
-        if self.members.rows.get(member.name, (-1,))[0] != member.offset:  # hidden behind a later one
+        if member.name not in self.members or self.members[member.name].offset != member.offset:  # hidden behind a later one
             return self.inspect(member)[0]
         known = self._starts.get(member.name)
         if known is None:
@@ -194,8 +206,9 @@ class Zip:
 
     def content(self, name: str) -> Span:
         """The content of the member called ``name``."""
-        offset, packed, size, _, method, flags = self.members.rows[name]
-        if method == STORED and packed == size and not flags & (ENCRYPTED | PATCHED):
+        member = self.members[name]
+        offset, size, flags = member.offset, member.size, member.flags
+        if member.method == STORED and member.packed == size and not flags & (ENCRYPTED | PATCHED):
             raw = name.encode("utf-8", "surrogateescape")
             if offset + 30 + len(raw) <= self.source.size:
                 head = self.source.read(offset, 30 + len(raw))
@@ -203,7 +216,7 @@ class Zip:
                     n, x = _SHORT(head, 26)
                     if n == len(raw):  # as PyTorch writes it; whatever differs takes the long way
                         return Span(self.source, offset + 30 + n + x, size)
-        return self.span(self.members[name])
+        return self.span(member)
 
     def span(self, member: Member, cap: int | None = None) -> Span:
         """The member's content. ``cap``: refuse to inflate to more bytes than this (default ``Limits.inflated``)."""
@@ -212,9 +225,9 @@ class Zip:
                 text = f"stored, but its sizes differ: {member.packed:,} and {member.size:,}"
                 raise FormatError(text, part=member.name, offset=member.offset)
             return self.raw(member)
-        known = self._inflated.get(member.name)
+        known = self._inflated.get(member.offset)
         if known is None:
-            known = self._inflated[member.name] = self._inflate(member, self.limits.inflated if cap is None else cap)
+            known = self._inflated[member.offset] = self._inflate(member, self.limits.inflated if cap is None else cap)
         return known
 
     def pickle(self, member: Member) -> Span:
@@ -234,11 +247,12 @@ class Zip:
         return inflate(self.raw(member), member.size, member.name)
 
     def later(self) -> list[Finding]:
-        """The findings that need every local header: names, fields, missing headers, members that overlap, case twins."""
-        found: list[Finding] = []
+        """The findings that need every member: methods, checksums, local headers, members that overlap, case twins."""
         runs: list[tuple[int, int, str]] = []
         folded: dict[str, str] = {}
-        for member in [*self.members.values(), *self.shadowed]:
+        members = [*self.members.values(), *self.shadowed]
+        found = _told(members)
+        for member in members:
             twin = folded.setdefault(member.name.lower(), member.name)
             if twin != member.name:
                 found.append(Finding("zip-case", f"differs from {twin!r} by case only", member.name, member.offset))
@@ -249,7 +263,7 @@ class Zip:
             except FormatError as error:
                 found.append(Finding("zip-local-header", error.message, member.name, member.offset))
             else:
-                if member.name not in self._starts:  # else start() has noted it
+                if member.name not in self._starts or self.members[member.name].offset != member.offset:  # else start() has noted it
                     found.extend(notes)
                 runs.append((member.offset, start + member.packed, member.name))
         runs.sort()
@@ -259,32 +273,60 @@ class Zip:
         return found
 
 
+def _told(members: list[Member]) -> list[Finding]:
+    """What the directory says of its members: methods that nobody reads, compression, encryption, no checksums."""
+    found = []
+    for member in members:
+        if member.flags & (ENCRYPTED | PATCHED):
+            found.append(Finding("zip-encrypted", "encrypted or a patch", member.name, member.offset))
+        elif member.method not in (STORED, DEFLATED):
+            found.append(Finding("zip-method", f"compression method {member.method}", member.name, member.offset))
+    deflated = [member.name for member in members if member.method == DEFLATED]
+    if deflated:
+        found.append(Finding("zip-deflated", f"{len(deflated):,} of {len(members):,} members are compressed", deflated[0]))
+    bare = [member.name for member in members if member.size and not member.crc32]
+    if bare:
+        found.append(Finding("zip-crc-none", f"{len(bare):,} of {len(members):,} members have no checksum", bare[0]))
+    return found
+
+
 def inflate(packed: Span, size: int, name: str) -> Span:
     """Inflate raw deflate data that promises ``size`` bytes; never makes more. FormatError where it is damaged or lies."""
-    engine = decompressobj(-MAX_WBITS)
+    source: Source
     if size <= IN_MEMORY:
         out = bytearray()
-        write = out.extend
+        _inflate_into(out.extend, packed, size, name)
+        source = BytesSource(bytes(out), name)
     else:
         from tempfile import TemporaryFile
 
         file = TemporaryFile()  # noqa: SIM115 - lives as long as the Source over it
-        write = file.write  # type: ignore[assignment]
-    made = 0
+        try:
+            _inflate_into(file.write, packed, size, name)
+            source = ScratchSource(file, name)
+        except BaseException:
+            file.close()
+            raise
+    return source.span()
+
+
+def _inflate_into(write: Callable[[bytes], Any], packed: Span, size: int, name: str) -> None:
+    engine, made = decompressobj(-MAX_WBITS), 0
     try:
         for piece in packed.chunks():
-            while piece and not engine.eof:
+            while not engine.eof:
                 data = engine.decompress(piece, min(1 << 20, size - made + 1))
                 made += len(data)
                 if made > size:
                     raise FormatError(f"inflates to more than the {size:,} bytes it promises", part=name, offset=packed.offset)
                 write(data)
                 piece = engine.unconsumed_tail
+                if not data and not piece:  # nothing is held back: more input is wanted
+                    break
     except ZlibError as error:
         raise FormatError(f"its deflated data is damaged ({error})", part=name, offset=packed.offset) from None
     if made != size or not engine.eof:
         raise TruncatedError(f"inflates to {made:,} of {size:,} bytes", part=name, offset=packed.offset)
-    return (BytesSource(bytes(out), name) if size <= IN_MEMORY else StreamSource(file, name)).span()
 
 
 def _name(raw: bytes) -> str:

@@ -9,7 +9,9 @@ Whatever was made before a fault is kept: ``Document.fault`` says what is wrong,
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from itertools import repeat
+from operator import attrgetter
 from struct import error as StructError
 from threading import RLock
 
@@ -18,7 +20,7 @@ from ..limits import DEFAULT
 from .handlers import HANDLERS, Stop, first_use
 from .nodes import Call, Global, Reference
 from .opcodes import OPCODES
-from .row import Row, Template
+from .row import Row, Run, Template
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from .handlers import Handler
     from .nodes import Node
 
+_first = attrgetter("first")
 SLICE = 1 << 20  # opcodes between two looks at the budget
 _FIXED = {"u1": 1, "u2": 2, "u4": 4, "i4": 4, "u8": 8, "f8": 8, "s1": 1, "s4": 4, "i4s": 4, "s8": 8}
 
@@ -97,7 +100,7 @@ class Machine:
         self.protocol = 0
         self.start = 0  # offset of the pickle's first byte
         self.top = -1  # highest memo index written so far
-        self.rows: dict[int, Row] = {}  # by the memo index of their result
+        self.runs: list[Run] = []  # of rows, in the order of their memo indices
         self.hidden = 0  # memo entries that rows stand for and that are not written out
         self.changed: set[int] = set()  # ids of rows whose results later opcodes did something to
         self.templates: dict[tuple[bytes, ...], Template] = {}
@@ -131,7 +134,7 @@ class Machine:
             if hasattr(row, "_made"):
                 return
             again = Machine(self.data, self.limits, shortcut=False)
-            again.memo, again.rows = self.memo, self.rows
+            again.memo, again.runs = self.memo, self.runs
             position, end = row.start, row.end
             while position < end:
                 position = HANDLERS[self.data[position]](again, position + 1)
@@ -144,18 +147,18 @@ class Machine:
         try:
             return self.memo[index]
         except KeyError:
-            for last in range(index, index + 8):
-                row = self.rows.get(last)
-                if row is not None and row.first <= index:
-                    if last == index:
-                        return row
-                    row.events()
-                    return self.memo[index]
+            at = bisect_right(self.runs, index, key=_first) - 1
+            row = self.runs[at].holder(index) if at >= 0 else None
+            if row is not None:
+                if row.last == index:
+                    return row
+                row.events()
+                return self.memo[index]
         raise FormatError(f"memo entry {index} is used but was never written")
 
     def put(self, index: int, value: Any) -> None:
         if index <= self.top:
-            if self.rows:
+            if self.runs:
                 self._settle()
         else:
             self.top = index
@@ -163,8 +166,10 @@ class Machine:
 
     def _settle(self) -> None:
         """A memo entry is written out of order: write out what the rows stand for and take no more of them."""
-        for row in list(self.rows.values()):
-            row.events()
+        for run in self.runs:
+            for row in run.rows:
+                row.events()
+        self.runs = []
         self.shortcut = False
 
     def _name(self, at: int) -> str:

@@ -9,6 +9,7 @@ Refuses to know: anything that the machine does not. A Row is taken only where l
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from functools import lru_cache
 from itertools import chain, islice, repeat
 from operator import itemgetter
@@ -19,6 +20,7 @@ from .nodes import Call, Global
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from .decode import Machine
@@ -63,23 +65,30 @@ _NOTHING = Call(None, (), 0, "")
 
 
 class Run:
-    """The columns of rows that follow one another: for each row its template, storage key, the opcodes of n, offset and
-    requires_grad, shape, strides, first byte, end, and the memo index of its result."""
+    """The columns of rows that follow one another: for each row its template, storage key, number of elements, offset, shape, strides,
+    requires_grad (as its opcode), first byte, end, and the memo index of its result."""
 
-    __slots__ = ("before", "counts", "ends", "grads", "keys", "machine", "offsets", "results", "shapes", "starts", "strides", "templates")
+    __slots__ = ("counts", "ends", "first", "grads", "keys", "machine", "offsets", "results", "rows", "shapes", "starts", "strides")
+    __slots__ += ("templates",)
 
     machine: Machine
+    rows: list[Row]
     templates: list[Template]
     keys: list[Any]
-    counts: tuple[bytes, ...]
-    offsets: tuple[bytes, ...]
+    counts: list[int]
+    offsets: list[int]
     shapes: list[tuple[int, ...]]
     strides: list[tuple[int, ...]]
     grads: tuple[bytes, ...]
-    starts: list[int]  # of the GET of the function, or of the text before it
-    ends: list[int]
-    results: tuple[int, ...]
-    before: int  # memo index of the result before the first row's
+    starts: memoryview  # of the GET of the function, or of the text before it
+    ends: memoryview
+    results: memoryview
+    first: int  # memo index of the first PUT
+
+    def holder(self, index: int) -> Row | None:
+        """The row that wrote the memo entry ``index`` (at least ``first``), or None where that lies behind the run."""
+        at = bisect_left(self.results, index)
+        return self.rows[at] if at < len(self.rows) else None
 
 
 class Row(Call):
@@ -101,13 +110,13 @@ class Row(Call):
     start = property(lambda self: self.run.starts[self.at])
     end = property(lambda self: self.run.ends[self.at])
     last = property(lambda self: self.run.results[self.at])  # memo index of its last PUT, which is the result's …
-    first = property(lambda self: (self.run.results[self.at - 1] if self.at else self.run.before) + 1)  # … and of its first
+    first = property(lambda self: self.run.results[self.at - 1] + 1 if self.at else self.run.first)  # … and of its first
     dtype = property(lambda self: self.run.templates[self.at].meaning.dtype)
 
     def geometry(self) -> tuple[int, int, tuple[int, ...], tuple[int, ...], bool]:
         """(n, offset, shape, strides, requires_grad)"""
         run, at = self.run, self.at
-        return number(run.counts[at]), number(run.offsets[at]), run.shapes[at], run.strides[at], run.grads[at] == b"\x88"
+        return run.counts[at], run.offsets[at], run.shapes[at], run.strides[at], run.grads[at] == b"\x88"
 
     def layout(self) -> Any:
         """What the layer above makes of the row, by way of its template."""
@@ -130,7 +139,7 @@ class Row(Call):
         return call
 
     function = property(lambda self: self.template.function)
-    arguments = property(lambda self: self._whole().arguments)
+    arguments = property(lambda self: self.events()[-1].arguments)
     keywords = property(lambda self: None)
     how = property(lambda self: "REDUCE")
     offset = property(lambda self: self.end - 6)
@@ -187,10 +196,10 @@ def _accept(machine: Machine, matches: list[re.Match[bytes]]) -> int:
             return _accept(machine, matches[:good])
     puts, width = b"".join(filter(None, chain.from_iterable(map(_PUTS, groups)))), len(columns[20][0])
     run, found = Run(), machine.templates
-    run.machine, run.before = machine, machine.top
+    run.machine, run.first = machine, machine.top + 1
     try:
         run.templates = [found.get(got) or _template(machine, *got) for got in zip(columns[3], columns[8], columns[17], strict=True)]
-        run.shapes, run.strides = _tuples(columns[12]), _tuples(columns[14])
+        run.shapes, run.strides = _column(columns[12], numbers), _column(columns[14], numbers)
         sound = puts == _counting(machine.top + 1, len(puts) // width, width)
         sound = sound and b"".join(filter(None, columns[4])) == bytes([len(key) for key in keys if key is not None])
         sound = sound and not any(get and index_of(get) > machine.top for get in set(gets))
@@ -201,16 +210,21 @@ def _accept(machine: Machine, matches: list[re.Match[bytes]]) -> int:
         machine.shortcut = False  # not what a pickler writes: the machine goes on step by step
         return 0
     run.keys = [str(key, "ascii") if key is not None else machine.fetch(index_of(get)) for key, get in zip(keys, gets, strict=True)]
-    run.counts, run.offsets, run.grads = columns[9], columns[11], columns[16]
-    run.results = unpack(f"<{len(groups)}{'I' if width == 4 else 'B'}", b"".join(columns[20]))
-    run.starts, run.ends = [match.start() for match in matches], [match.end() for match in matches]
-    rows = list(map(Row, repeat(run), range(len(groups))))
+    run.counts, run.offsets, run.grads = _column(columns[9], number), _column(columns[11], number), columns[16]
+    run.results = _packed(list(unpack(f"<{len(groups)}{'I' if width == 4 else 'B'}", b"".join(columns[20]))))
+    run.starts, run.ends = _packed([match.start() for match in matches]), _packed([match.end() for match in matches])
+    run.rows = rows = list(map(Row, repeat(run), range(len(groups))))
     machine.stack.extend(chain.from_iterable(zip(decoded, rows, strict=True)) if lengths[0] else rows)
     machine.made.extend(rows)
-    machine.rows.update(zip(run.results, rows, strict=True))
+    machine.runs.append(run)
     machine.hidden += run.results[-1] - machine.top
     machine.top = run.results[-1]
     return len(rows)
+
+
+def _packed(values: list[int]) -> memoryview:
+    """Numbers at eight bytes each, where a list would take forty."""
+    return memoryview(pack(f"{len(values)}Q", *values)).cast("Q")
 
 
 def _texts(raw: tuple[bytes, ...]) -> list[str]:
@@ -221,9 +235,9 @@ def _texts(raw: tuple[bytes, ...]) -> list[str]:
     return [str(text, "utf-8", "surrogatepass") for text in raw]
 
 
-def _tuples(codes: tuple[bytes, ...]) -> list[tuple[int, ...]]:
-    """The tuples of a column of sizes or strides. ValueError where a tuple opcode does not fit its count."""
-    known = {code: numbers(code) for code in set(codes)}  # the same few shapes come again and again
+def _column(codes: tuple[bytes, ...], value: Callable[[bytes], Any]) -> list[Any]:
+    """The values of a column of opcodes: each different one is worked out once and shared."""
+    known = {code: value(code) for code in set(codes)}
     return list(map(known.__getitem__, codes))
 
 
@@ -246,7 +260,6 @@ def index_of(get: bytes) -> int:
     return int.from_bytes(get[1:], "little")
 
 
-@lru_cache(1 << 12)
 def number(code: bytes) -> int:
     """The value of a BININT1, BININT2 or BININT opcode."""
     return int.from_bytes(code[1:], "little", signed=code[0] == 0x4A)

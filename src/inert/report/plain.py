@@ -47,8 +47,6 @@ def number(value: float) -> float | str:
     return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
 
 
-
-
 def complex_text(value: complex) -> str:
     """1+2j: as Python writes it, without the brackets."""
     return str(complex(value)).strip("()")

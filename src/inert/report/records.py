@@ -34,7 +34,7 @@ def parts(content: Content) -> dict[str, Any]:
         "alignment": declared(metadata) or measured(found),
         "alignment_found": measured(found),
         "metadata": {printable(key): printable(value) for key, value in metadata.items()},
-        "parts": [row(part) for part in found.values()],
+        "parts": [row(part, name) for name, part in found.items()],
     }
     archive = getattr(content, "archive", None)
     made["gaps"] = [] if archive is None else Regions(archive).gaps()
@@ -42,9 +42,10 @@ def parts(content: Content) -> dict[str, Any]:
     return made
 
 
-def row(part: Part) -> dict[str, Any]:
-    """One record. ``compressed``: its size in the file where that differs; ``crc32``: as stored, None where there is none."""
-    return {
+def row(part: Part, name: str) -> dict[str, Any]:
+    """One record. ``compressed``: its size in the file where that differs; ``crc32``: as stored, None where there is none; ``hidden``:
+    a later one of the same name takes its place."""
+    made: dict[str, Any] = {
         "name": printable(part.name),
         "file": printable(part.file),
         "offset": part.offset,
@@ -54,6 +55,9 @@ def row(part: Part) -> dict[str, Any]:
         "role": part.role,
         "alignment": None if part.offset is None else aligned(part.offset),
     }
+    if name != part.name:
+        made["hidden"] = True
+    return made
 
 
 def aligned(offset: int) -> int:

@@ -121,7 +121,7 @@ def indices(text: str) -> tuple[Any, ...] | None:
         bounds = [bound.strip() for bound in item.split(":")]
         if item == "...":
             made.append(Ellipsis)
-        elif len(bounds) > 3 or not all(_integer(bound) or not bound and len(bounds) > 1 for bound in bounds):
+        elif len(bounds) > 3 or not all(_integer(bound) or (not bound and len(bounds) > 1) for bound in bounds):
             return None
         elif len(bounds) == 1:
             made.append(int(item))

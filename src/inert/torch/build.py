@@ -13,7 +13,7 @@ from itertools import repeat
 
 from ..finding import Finding
 from ..pickle.nodes import Buffer, ByteString, Call, Dict, Global, List, Reference, Set
-from ..pickle.row import Row, Template, number
+from ..pickle.row import Row, Template
 from ..tensor import Layout, Storage, Tensor, bounds, reach
 from . import values
 from .ndarray import ARRAYS, BUFFERS, array_layout, object_items
@@ -267,7 +267,7 @@ class Meaning:
         self.rank = rank
 
     def storage(self, row: Row) -> Storage:
-        return self.storages.get(text(row.key), self.dtype, self.location, number(row.run.counts[row.at]))
+        return self.storages.get(text(row.key), self.dtype, self.location, row.run.counts[row.at])
 
     def layout(self, row: Row) -> Layout:
         key = row.key
