@@ -267,7 +267,7 @@ def test_what_the_real_programs_saw(run: Run, table: Path) -> None:
         assert err.count("\n") == 1
         pytest.skip("not read yet")
     found = {row["name"]: row for row in json.loads(out)["tensors"]}
-    for wanted in json.loads(table.read_text(encoding="utf-8"))["tensors"]:
+    for wanted in json.loads(table.read_text(encoding="utf-8")).get("tensors", []):
         steps = [value for kind, value in wanted["path"] if not (kind == "attr" and value in ELIDED)]
         if wanted.get("layout") or "sha256" not in wanted or any(kind == "part" for kind, _ in wanted["path"]):
             continue

@@ -11,7 +11,6 @@ import struct
 import tracemalloc
 import zipfile
 import zlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -202,7 +201,7 @@ def test_members_beyond_four_gigabytes(size: int, tmp_path: Path) -> None:
     source = FileSource(str(path))
     try:
         opened = Zip(source, Limits())
-        assert [note.code for note in [*opened.notes, *opened.later()]] == []
+        assert [note.code for note in [*opened.notes, *opened.later()]] == ["zip-crc-none"]
         member = opened.members["a/large"]
         assert (member.size, member.packed, opened.start(member)) == (size, size, large.at)
         span = opened.content("a/large")
@@ -340,7 +339,6 @@ def test_a_large_member_is_inflated_to_a_file(monkeypatch: pytest.MonkeyPatch) -
     assert span.sub(8, 7).read() == b"content"
     with pytest.raises(FormatError):
         content(archive(deflated(b"content " * 1000, size=7999)), "a/x")
-    span.source.close()
 
 
 def test_inflating_takes_pieces() -> None:
@@ -752,11 +750,8 @@ def test_noise_around_signatures(noise: bytes, tail: bytes) -> None:
     look_over(b"PK\3\4" + noise + b"PK\1\2" + noise + b"PK\5\6" + tail)
 
 
-WORK: Callable[[bytes], Any] = archive
-
-
 def test_many_false_end_records_are_not_tried_for_ever() -> None:
     """A tail of signatures, each of which looks a little like an end record."""
     false = struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 1, 1, 46, 0, 0)
     with pytest.raises(FormatError):
-        WORK(b"PK\3\4" + bytes(64) + false * 5000)
+        archive(b"PK\3\4" + bytes(64) + false * 5000)

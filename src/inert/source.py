@@ -206,13 +206,22 @@ class StreamSource(Source):
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
-class ScratchSource(StreamSource):
-    """An unnamed temporary file of inert's own; it goes with the last Span over it."""
+class ScratchSource(Source):
+    """What has been written to a temporary file of inert's own, which may be closed; the bytes go with the last Span over them."""
 
-    __slots__ = ()
+    __slots__ = ("_fd",)
+
+    def __init__(self, file: BinaryIO, name: str) -> None:
+        file.flush()
+        self._fd = os.dup(file.fileno())
+        super().__init__(name, os.fstat(self._fd).st_size)
 
     def __del__(self) -> None:
-        self._stream.close()
+        os.close(self._fd)
+
+    def _read(self, offset: int, length: int) -> bytes:
+        pieces = [os.pread(self._fd, min(length - done, 1 << 30), offset + done) for done in range(0, length, 1 << 30)]
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 class BytesSource(Source):

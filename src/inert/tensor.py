@@ -65,9 +65,8 @@ _NONE: dict[str, Any] = {}
 class Layout:
     """What a tensor is, apart from its name. One Layout may be listed under several names.
 
-    ``storage``: a Storage, None, or something whose ``storage()`` gives it when it is first asked for · ``fault``: why its data is
-    refused · ``conj``, ``neg``: the stored values are still to be conjugated or negated · ``attributes``: the state of a tensor with
-    Python attributes · ``hooks``: non-empty backward hooks · ``type``: class name of a subclass or parameter."""
+    ``fault``: why its data is refused · ``conj``, ``neg``: the stored values are still to be conjugated or negated · ``attributes``: the
+    state of a tensor with Python attributes · ``hooks``: non-empty backward hooks · ``type``: class name of a subclass or parameter."""
 
     kind = "dense"
     fault = ""
@@ -84,7 +83,7 @@ class Layout:
         shape: tuple[int, ...],
         strides: tuple[int, ...],
         offset: int,
-        storage: Any,
+        storage: Storage | None,
         requires_grad: bool = False,
         device: str = "cpu",
     ) -> None:
@@ -92,17 +91,9 @@ class Layout:
         self.shape = shape
         self.strides = strides
         self.offset = offset
-        self._storage = storage
+        self.storage = storage
         self.requires_grad = requires_grad
         self.device = device
-
-    @property
-    def storage(self) -> Storage | None:
-        storage = self._storage
-        if storage is not None and type(storage) is not Storage:
-            storage = self._storage = storage.storage()
-        held: Storage | None = storage
-        return held
 
     def copy(self) -> Layout:
         other = Layout.__new__(Layout)

@@ -35,6 +35,7 @@ _END = Struct("<4s4H2IH")  # end of central directory, 22 bytes
 _LOCATOR = Struct("<4sIQI")  # ZIP64 locator, 20 bytes
 _END64 = Struct("<4sQ2H2I4Q")  # ZIP64 end of central directory, 56 bytes
 _ENTRY = Struct("<4H3I5H2I").unpack_from  # a central directory entry from its byte 8 on: flags, method …
+_STORED = Struct("<2H8x2I2xH10xI").unpack_from  # the same, of a small entry: flags, method, sizes, extra length, offset
 _SIZE = Struct("<I").unpack_from
 _LENGTHS = Struct("<3H").unpack_from  # name, extra and comment length of a central directory entry, at its byte 28
 _SHORT = Struct("<2H").unpack_from  # two fields of a local header: flags and method at 6, name and extra length at 26
@@ -206,9 +207,9 @@ class Zip:
 
     def content(self, name: str) -> Span:
         """The content of the member called ``name``."""
-        member = self.members[name]
-        offset, size, flags = member.offset, member.size, member.flags
-        if member.method == STORED and member.packed == size and not flags & (ENCRYPTED | PATCHED):
+        flags, method, packed, size, x, offset = _STORED(self.members.data, self.members.places[name] + 8)
+        offset += self.members.shift
+        if not x and method == STORED and packed == size and not flags & (ENCRYPTED | PATCHED):
             raw = name.encode("utf-8", "surrogateescape")
             if offset + 30 + len(raw) <= self.source.size:
                 head = self.source.read(offset, 30 + len(raw))
@@ -216,7 +217,7 @@ class Zip:
                     n, x = _SHORT(head, 26)
                     if n == len(raw):  # as PyTorch writes it; whatever differs takes the long way
                         return Span(self.source, offset + 30 + n + x, size)
-        return self.span(member)
+        return self.span(self.members[name])
 
     def span(self, member: Member, cap: int | None = None) -> Span:
         """The member's content. ``cap``: refuse to inflate to more bytes than this (default ``Limits.inflated``)."""
@@ -300,13 +301,9 @@ def inflate(packed: Span, size: int, name: str) -> Span:
     else:
         from tempfile import TemporaryFile
 
-        file = TemporaryFile()  # noqa: SIM115 - lives as long as the Source over it
-        try:
+        with TemporaryFile() as file:
             _inflate_into(file.write, packed, size, name)
             source = ScratchSource(file, name)
-        except BaseException:
-            file.close()
-            raise
     return source.span()
 
 

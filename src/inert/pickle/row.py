@@ -122,9 +122,6 @@ class Row(Call):
         """What the layer above makes of the row, by way of its template."""
         return self.template.meaning.layout(self)
 
-    def storage(self) -> Any:
-        return self.template.meaning.storage(self)
-
     def events(self) -> list[Node]:
         """The Reference and the two Calls that these opcodes make, in order."""
         if not hasattr(self, "_made"):
@@ -158,7 +155,7 @@ def take(machine: Machine, at: int) -> int:
     if match is None or not _accept(machine, [match]):
         return -1
     following = named.scanner(machine.data, match.end())  # type: ignore[attr-defined]
-    batch = 8  # growing: where rows end, what has been matched behind them is in proportion to what was taken
+    batch = 64  # growing: where rows end, what has been matched behind them is in proportion to what was taken
     while _accept(machine, list(islice(iter(following.match, None), batch))) == batch:
         batch *= 4
     last = machine.made[-1]
@@ -204,12 +201,12 @@ def _accept(machine: Machine, matches: list[re.Match[bytes]]) -> int:
         sound = sound and b"".join(filter(None, columns[4])) == bytes([len(key) for key in keys if key is not None])
         sound = sound and not any(get and index_of(get) > machine.top for get in set(gets))
         decoded = _texts(texts)
+        run.keys = [str(key, "ascii") if key is not None else machine.fetch(index_of(get)) for key, get in zip(keys, gets, strict=True)]
     except (FormatError, ValueError):  # a memo entry that is missing, a tuple that is none, a text that is not UTF-8
         sound = False
-    if not sound:
+    if not sound or set(map(type, run.keys)) != {str}:
         machine.shortcut = False  # not what a pickler writes: the machine goes on step by step
         return 0
-    run.keys = [str(key, "ascii") if key is not None else machine.fetch(index_of(get)) for key, get in zip(keys, gets, strict=True)]
     run.counts, run.offsets, run.grads = _column(columns[9], number), _column(columns[11], number), columns[16]
     run.results = _packed(list(unpack(f"<{len(groups)}{'I' if width == 4 else 'B'}", b"".join(columns[20]))))
     run.starts, run.ends = _packed([match.start() for match in matches]), _packed([match.end() for match in matches])

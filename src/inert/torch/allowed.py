@@ -17,7 +17,40 @@ BLOCKED_MODULES = frozenset(("sys", "os", "posix", "nt"))  # refused even where 
 _NUMBERS = ["Double", "Float", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte"]
 _MORE = ["Bool", "ComplexDouble", "ComplexFloat"]
 _QUANTIZED = ["QInt8", "QInt32", "QUInt8", "QUInt4x2", "QUInt2x4"]
-_DTYPES = ["float64", "float32", "float16", "bfloat16", "complex128", "complex64", "complex32", "int64", "int32", "int16", "int8", "uint8", "uint16", "uint32", "uint64", "bool", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn_x2", "bits8", "bits16", "bits1x8", "bits2x4", "bits4x2", "qint8", "qint32", "quint8", "quint4x2", "quint2x4"]
+_DTYPES = [
+    "float64",
+    "float32",
+    "float16",
+    "bfloat16",
+    "complex128",
+    "complex64",
+    "complex32",
+    "int64",
+    "int32",
+    "int16",
+    "int8",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "bool",
+    "float8_e4m3fn",
+    "float8_e5m2",
+    "float8_e4m3fnuz",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
+    "float4_e2m1fn_x2",
+    "bits8",
+    "bits16",
+    "bits1x8",
+    "bits2x4",
+    "bits4x2",
+    "qint8",
+    "qint32",
+    "quint8",
+    "quint4x2",
+    "quint2x4",
+]
 REBUILDS = frozenset(
     f"torch._utils._rebuild_{name}"
     for name in (
@@ -63,8 +96,33 @@ LATER = dict.fromkeys(
     "torch.distributed.tensor",
 ) | {"torch._dynamo.decorators._DimRange": "torch._dynamo"}  # fmt: skip
 
-DEVICES = frozenset(["cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy", "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone"])
-LAYOUTS = frozenset(f"torch.{name}" for name in ["strided", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "_mkldnn", "jagged"])
+DEVICES = frozenset(
+    [
+        "cpu",
+        "cuda",
+        "ipu",
+        "xpu",
+        "mkldnn",
+        "opengl",
+        "opencl",
+        "ideep",
+        "hip",
+        "ve",
+        "fpga",
+        "maia",
+        "xla",
+        "lazy",
+        "vulkan",
+        "mps",
+        "meta",
+        "hpu",
+        "mtia",
+        "privateuseone",
+    ]
+)
+LAYOUTS = frozenset(
+    f"torch.{name}" for name in ["strided", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "_mkldnn", "jagged"]
+)
 
 # Names of torch that 2.13 does not have → what became of them. A full load ends with AttributeError or ModuleNotFoundError.
 GONE = {

@@ -14,7 +14,7 @@ from itertools import repeat
 from ..finding import Finding
 from ..pickle.nodes import Buffer, ByteString, Call, Dict, Global, List, Reference, Set
 from ..pickle.row import Row, Template
-from ..tensor import Layout, Storage, Tensor, bounds, reach
+from ..tensor import Layout, Tensor, bounds, reach
 from . import values
 from .ndarray import ARRAYS, BUFFERS, array_layout, object_items
 from .rebuild import REBUILD, Odd, Rebuilder, Storages, text
@@ -242,7 +242,7 @@ class Builder:
             dtype = run.templates[at].meaning.dtype
             if first(run.keys[at], dtype) is not dtype:
                 retyped.add(row.key)
-                tensor = Tensor(row.layout(), self.limits)  # another type counts
+                tensor = Tensor(row.layout(), self.limits)  # its own type is not the one that counts
             row.value = self.convert(tensor) if self.convert else tensor
 
     def _meaning(self, template: Template) -> Meaning | bool:
@@ -266,30 +266,13 @@ class Meaning:
         self.location = location
         self.rank = rank
 
-    def storage(self, row: Row) -> Storage:
-        return self.storages.get(text(row.key), self.dtype, self.location, row.run.counts[row.at])
-
     def layout(self, row: Row) -> Layout:
-        key = row.key
         count, offset, shape, strides, grad = row.geometry()
-        dtype = self.storages.types[key]
-        if type(key) is str and dtype is self.dtype:
-            last, _, wrong = reach(shape, strides)
-            width = dtype.itemsize
-            if not wrong and (last + offset) * width < count * width == self.storages.size(key):  # sound: its storage can wait
-                return Layout(dtype, shape, strides, offset, row, grad, self.location)
-        return self._doubtful(row)
-
-    def _doubtful(self, row: Row) -> Layout:
-        _, offset, shape, strides, grad = row.geometry()
-        try:
-            storage = self.storage(row)
-        except Odd as error:
-            layout = Layout(self.dtype, shape, strides, offset, None, grad, self.location)
-            layout.fault = str(error)
-            return layout
+        storage = self.storages.get(row.key, self.dtype, self.location, count)
         layout = Layout(storage.dtype, shape, strides, offset, storage, grad, storage.device)
-        fault = storage.fault or bounds(storage.dtype, shape, strides, offset, storage, self.rank)
-        if fault:
-            layout.fault = fault
+        last, _, wrong = reach(shape, strides)
+        if wrong or storage.fault or (last + offset) * storage.dtype.itemsize >= storage.nbytes:
+            fault = storage.fault or bounds(storage.dtype, shape, strides, offset, storage, self.rank)
+            if fault:
+                layout.fault = fault
         return layout

@@ -38,9 +38,9 @@ class Storages:
         self.opener = opener
         self.order = order
         self.prefix = prefix
-        self.known: dict[Any, Storage] = {}
-        self.types: dict[Any, DType] = {}  # by key: the first type that a key is declared with counts, as in torch
-        self.retyped: set[Any] = set()
+        self.known: dict[str, Storage] = {}
+        self.types: dict[str, DType] = {}  # by key: the first type that a key is declared with counts, as in torch
+        self.retyped: set[str] = set()
 
     def of(self, node: Any) -> Storage:
         """The Storage of a Reference. Odd where it names none."""
@@ -56,23 +56,14 @@ class Storages:
         return self.get(text(key), dtype, text(location), count)
 
     def get(self, key: Any, dtype: DType, location: Any, count: Any) -> Storage:
-        storage = self.known.get(key)
-        if storage is None:
-            storage = self.known.setdefault(key, self._make(key, self.declare(key, dtype), location, count))
-        else:
-            self.declare(key, dtype)
-        return storage
-
-    def declare(self, key: Any, dtype: DType) -> DType:
-        """Note that a pickle gives the storage ``key`` this type; the type that counts."""
+        if type(key) is not str or type(count) is not int or type(location) is not str:
+            raise Odd("a storage's key, location and size must be a text, a text and a number")
         first = self.types.setdefault(key, dtype)
         if first is not dtype:
             self.retyped.add(key)
-        return first
+        return self.known.get(key) or self.known.setdefault(key, self._make(key, first, location, count))
 
-    def _make(self, key: Any, dtype: DType, location: Any, count: Any) -> Storage:
-        if type(key) is not str or type(count) is not int or type(location) is not str:
-            raise Odd("a storage's key, location and size must be a text, a text and a number")
+    def _make(self, key: str, dtype: DType, location: str, count: int) -> Storage:
         nbytes = count * dtype.itemsize
         if location == "meta":
             return Storage(self.prefix + key, max(nbytes, 0), dtype, "meta", None)
@@ -80,10 +71,9 @@ class Storages:
         storage = Storage(self.prefix + key, nbytes, dtype, location, partial(self.opener, key))
         if self.order != "little":
             storage.order = self.order
-        if there is None:
-            storage.fault = f"its storage {self.prefix}{key} is not in the file"
-        elif there != nbytes:
-            storage.fault = f"its storage {self.prefix}{key} holds {there:,} bytes where the pickle says {nbytes:,}"
+        if there != nbytes:
+            what = "is not in the file" if there is None else f"holds {there:,} bytes where the pickle says {nbytes:,}"
+            storage.fault = f"its storage {storage.key} {what}"
         return storage
 
 

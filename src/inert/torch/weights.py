@@ -1,0 +1,502 @@
+"""What torch's unpickler makes of a document: where ``weights_only=True`` stops, and where a full load does.
+
+Knows: the opcodes, names and calls that torch 2.13 takes, which arguments its rebuild functions and the few allowed classes take, what a
+tensor needs of its storage, and which dict keys Python can hash.
+Refuses to know: archives (reader.py tells whether a record can be had). Nothing is called: a call is judged by its arguments alone.
+
+Facts: torch 2.13 torch/_weights_only_unpickler.py, torch/_utils.py, torch/_tensor.py, torch/serialization.py (_load), read and then tried
+out one by one with the real program (tests/test_predict.py holds the cases). Where something has no rule here, a call is taken to succeed.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import prod
+
+from ..errors import one_line
+from ..pickle.nodes import ByteString, Call, Dict, Global, List, Reference, Set
+from ..pickle.opcodes import OPCODES
+from ..pickle.row import Row, number
+from .allowed import ALLOWED, BLOCKED_MODULES, REBUILDS, REGISTERED, STORAGE_CLASSES
+from .rebuild import REBUILD, Odd, Rebuilder, Storages, text
+from .rules import CLASSES, RULES, Refused, build, kind_of
+from .storages import STORAGE_TYPES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from ..dtypes import DType
+    from ..limits import Limits
+    from ..pickle.decode import Document
+    from ..tensor import Layout
+
+V2 = "torch._utils._rebuild_tensor_v2"
+# function → fewest and most arguments, as Python counts them
+ARITY = {
+    "_rebuild_tensor": (4, 4), "_rebuild_tensor_v2": (6, 7), "_rebuild_tensor_v3": (7, 8), "_rebuild_parameter": (3, 3),
+    "_rebuild_parameter_with_state": (4, 4), "_rebuild_sparse_tensor": (2, 2), "_rebuild_qtensor": (7, 7), "_rebuild_nested_tensor": (4, 4),
+    "_rebuild_meta_tensor_no_storage": (4, 4), "_rebuild_wrapper_subclass": (8, 8), "_rebuild_from_type_v2": (4, 4),
+    "_rebuild_device_tensor_from_cpu_tensor": (4, 4), "_rebuild_device_tensor_from_numpy": (4, 4), "_rebuild_njt": (1, 1),
+}  # fmt: skip
+SCHEMES = ("per_tensor_affine", "per_channel_affine", "per_channel_affine_float_qparams")
+BUFFERS = frozenset((0x97, 0x98))  # NEXT_BUFFER, READONLY_BUFFER: torch gives no buffers
+TEXTS = frozenset(b"STU")  # opcodes of Python 2 texts, which torch decodes as UTF-8
+SLOW, DEEP = 1 << 32, 120_000  # steps and levels of hashing a key: hours, and a C stack's end
+# attributes of a tensor that cannot be set (torch 2.13: setattr on a plain tensor, tried one by one)
+FIXED = frozenset(
+    "H T __class__ __cuda_array_interface__ __dict__ __weakref__ _base _cdata _python_dispatch _version data device dtype grad_fn imag"
+    " is_cpu is_cuda is_ipu is_leaf is_maia is_meta is_mkldnn is_mps is_mtia is_nested is_quantized is_sparse is_sparse_csr is_vulkan"
+    " is_xla is_xpu itemsize layout mH mT name nbytes ndim output_nr real requires_grad retains_grad shape".split()
+)
+_ATOMS = frozenset((int, float, str, bool, type(None), bytes, bytearray, Global, Row))
+_KEYS = frozenset((int, float, str, bool, type(None), bytes, Global))
+_EMPTY: frozenset[int] = frozenset()
+
+
+def torch_name(name: Global) -> str:
+    """The name under which torch looks it up in its list."""
+    return f"{name.module}.{name.name}" if name.module == "exceptions" else name.dotted
+
+
+def allowed(name: Global) -> bool:
+    """Whether ``weights_only=True`` lets the name pass, in a program that has imported nothing but torch."""
+    dotted = torch_name(name)
+    return (dotted in ALLOWED or dotted in REGISTERED) and name.module not in BLOCKED_MODULES
+
+
+class Judge:
+    """One reading of a document with torch's eyes. ``full``: a full load, whose names are somebody else's business (predict.py).
+    ``mapped``: with ``mmap=True``, where torch takes bytes from the file without looking at the records' sizes."""
+
+    def __init__(
+        self, document: Document, size: Callable[[str], int | None], trouble: Callable[[str], str], limits: Limits,
+        full: bool = False, mapped: bool = False,
+    ) -> None:  # fmt: skip
+        self.document = document
+        self.trouble = trouble  # why torch cannot read the record of a key, "" where it can
+        self.full = full
+        self.mapped = mapped
+        self.storages = Storages(size, {}.__getitem__, "little", "")
+        self.rebuilder = Rebuilder(self.storages, limits)
+        self.kinds: dict[int, str] = {}  # of results, by id of the call
+        self.layouts: dict[int, Layout] = {}
+        self.refused: list[tuple[int, str]] = []
+        self.sizes: dict[Any, int] = {}  # storage key → bytes, as first declared
+        self.templates: dict[int, DType | None] = {}
+        self.shapes: dict[Any, tuple[int, int, str]] = {}
+
+    def refusals(self) -> list[tuple[int, str]]:
+        """(offset in the pickle, reason) of everything torch would stumble over, in the order of the pickle. Empty: it reads it."""
+        self._opcodes()
+        for node in self.document.rows:
+            kind = type(node)
+            if kind is Row:
+                self._row(node)
+            else:
+                self._node(node)
+        self._walk()
+        return sorted(self.refused, key=lambda refusal: refusal[0])
+
+    def _refuse(self, offset: int, why: str) -> None:
+        if len(self.refused) < 10_000:
+            self.refused.append((offset, one_line(why, 300)))
+
+    def _opcodes(self) -> None:
+        for code, offset in self.document.opcodes.items():
+            known = OPCODES.get(code)
+            if known is None or not self.full and not known.weights_only:
+                self._refuse(offset, f"the opcode {known.name if known else code} at byte {offset:,} is not among the 34 it takes")
+            elif code in BUFFERS:
+                self._refuse(offset, "the pickle wants an out-of-band buffer, which torch.load does not give")
+
+    def _node(self, node: Any) -> None:
+        kind = type(node)
+        try:
+            if kind is Global:
+                self._global(node)
+            elif kind is Reference:
+                self._reference(node)
+            elif isinstance(node, Call):
+                self._call(node)
+        except Refused as error:
+            self._refuse(node.offset, str(error))
+        except Odd as error:
+            self._refuse(node.offset, f"{node.dotted if isinstance(node, Call) else 'a storage'}: {error}")
+
+    def _global(self, name: Global) -> None:
+        if not self.full and not allowed(name):
+            raise Refused(f"{torch_name(name)} is not on its list")
+        if self.full and name.how == "EXT":
+            raise Refused(f"{name.name} stands for a name that is registered nowhere")
+
+    # -- storages -----------------------------------------------------------------------------------------------------------
+
+    def _reference(self, node: Reference) -> None:
+        pid = node.pid
+        if type(pid) is not tuple or not pid or text(pid[0]) != "storage":
+            raise Refused("a persistent id that names no storage")
+        if len(pid) != 5:
+            raise Refused(f"a storage's persistent id of {len(pid)} parts instead of 5")
+        storage = self.storages.of(node)
+        self._storage(storage.key, storage.nbytes, node.offset)
+
+    def _storage(self, key: Any, nbytes: int, offset: int) -> None:
+        if key in self.sizes:
+            return  # torch keeps what it has read of a key
+        self.sizes[key] = nbytes
+        there = self.storages.size(key)
+        why = self.trouble(key)
+        if why:
+            self._refuse(offset, f"data/{key}: {why}")
+        elif nbytes < 0 or (there != nbytes and not self.mapped):
+            self._refuse(offset, f"data/{key} holds {there:,} bytes where the pickle says {nbytes:,}")
+
+    # -- tensors ------------------------------------------------------------------------------------------------------------
+
+    def _row(self, row: Row) -> None:
+        run, at = row.run, row.at
+        template = run.templates[at]
+        dtype = self.templates.get(id(template), False)
+        if dtype is False:
+            dtype = self.templates[id(template)] = self._plain(template)
+        key = run.keys[at]
+        if dtype is None or self.storages.declare(key, dtype) is not dtype or id(row) in run.machine.changed:
+            for node in row.events():
+                self._node(node)
+            return
+        columns = (id(template), run.counts[at], run.offsets[at], run.shapes[at], run.strides[at], run.grads[at])
+        known = self.shapes.get(columns)
+        if known is None:
+            known = self.shapes[columns] = self._shape(row, dtype)
+        nbytes, needs, why = known
+        self._storage(key, nbytes, row.offset)
+        if not why:
+            why = self._room(key, needs)
+        if why:
+            self._refuse(row.offset, why)
+
+    def _plain(self, template: Any) -> DType | None:
+        """The element type of a template's tensors; None where it is not the plain form."""
+        storage = template.storage
+        plain = template.function.dotted == V2 and text(template.tag) == "storage" and template.hooks.dotted == "collections.OrderedDict"
+        return STORAGE_TYPES.get(storage.dotted) if plain and type(storage) is Global and type(template.location) is str else None
+
+    def _shape(self, row: Row, dtype: DType) -> tuple[int, int, str]:
+        count, offset, shape, strides, grad = row.geometry()
+        try:
+            if grad:
+                differentiable(dtype)
+            return count * dtype.itemsize, needed(dtype, shape, strides, offset), ""
+        except Refused as error:
+            return count * dtype.itemsize, 0, str(error)
+
+    def _room(self, key: Any, needs: int) -> str:
+        """Why a tensor that needs ``needs`` bytes of the storage does not get them."""
+        held = self.sizes.get(key, 0)
+        if needs > held:
+            return f"a tensor needs {needs:,} bytes of data/{key}, which has {held:,}"
+        if self.mapped and needs > (self.storages.size(key) or 0):
+            return f"a tensor needs {needs:,} bytes of data/{key}; torch would map what lies behind the record as if it were its values"
+        return ""
+
+    def _tensor(self, call: Call, name: str) -> str:
+        arguments = call.arguments if type(call.arguments) is tuple else ()
+        short = name.rpartition(".")[2]
+        least, most = ARITY.get(short, (0, 99))
+        if not least <= len(arguments) <= most:
+            raise Refused(f"{short} takes {least} arguments, not {len(arguments)}")
+        if short in ("_rebuild_nested_tensor", "_rebuild_njt", "_rebuild_device_tensor_from_numpy", "_rebuild_wrapper_subclass"):
+            return self._special(short, arguments)
+        if short == "_rebuild_from_type_v2":
+            inner = self._typed(arguments)
+            if inner is None:
+                return "?"
+        if short.startswith("_rebuild_parameter"):
+            if arguments[0] is None:
+                return "Parameter"
+            if short.endswith("state"):
+                self._attributes(arguments[3])
+        layout = self.layouts[id(call)] = self.rebuilder.layout(call)
+        self._geometry(layout, arguments, short)
+        return "Parameter" if "parameter" in layout.type.lower() else "Tensor"
+
+    def _special(self, short: str, arguments: tuple[Any, ...]) -> str:
+        """Rebuild functions whose outcome hangs on the data, or on a class."""
+        if short == "_rebuild_njt":
+            _jagged(arguments[0])
+        elif short == "_rebuild_wrapper_subclass" and not self.full:
+            raise Refused("a tensor subclass must define __torch_dispatch__")
+        elif short == "_rebuild_device_tensor_from_numpy" and not self.full:
+            raise Refused("a NumPy array is wanted, and none can come by")
+        return "Tensor"
+
+    def _typed(self, arguments: tuple[Any, ...]) -> Any:
+        """Check the type and state of _rebuild_from_type_v2; the function inside, or None where only its own code knows the rest."""
+        function, kind, _, state = arguments
+        self._attributes(state)
+        name = function.dotted if type(function) is Global else ""
+        if self.full:
+            return function if name in REBUILD and kind_of(self, kind) == "global" and name not in REGISTERED else None
+        if type(kind) is not Global or not (kind.dotted in ("torch.Tensor", "torch.nn.parameter.Parameter") or kind.dotted in REGISTERED):
+            raise Refused("_rebuild_from_type_v2 wants a tensor class")
+        if name in REGISTERED:
+            inner = arguments[2]
+            if type(inner) is not tuple or len(inner) != 1:
+                raise Refused("_rebuild_njt takes 1 argument")
+            _jagged(inner[0])
+            return None
+        if name.rpartition(".")[2] == "_rebuild_wrapper_subclass":
+            raise Refused("a tensor subclass must define __torch_dispatch__")
+        if name not in REBUILDS:
+            raise Refused(f"{name or 'what'} makes no tensor")
+        return function
+
+    def _attributes(self, state: Any) -> None:
+        """State that torch sets as attributes: a dict, or a pair of dicts or None."""
+        if type(state) is tuple and len(state) != 2:
+            raise Refused("a tensor's state must be a dict or a pair")
+        for part in state if type(state) is tuple else (state,):
+            if type(part) is Dict:
+                bad = [key for key in part.flat[::2] if type(key) is not str or key in FIXED]
+                if bad:
+                    raise Refused(f"the attribute {bad[0]!r:.40} of a tensor cannot be set")
+            elif part is not None and not (isinstance(part, Call) and kind_of(self, part) in ("OrderedDict", "Counter", "?")):
+                if part or not isinstance(part, (tuple, str, bytes, int, float)):
+                    raise Refused("a tensor's state must be a dict")
+
+    def _geometry(self, layout: Layout, arguments: tuple[Any, ...], short: str) -> None:
+        if layout.requires_grad:
+            differentiable(layout.dtype)
+        if short in ("_rebuild_tensor_v2", "_rebuild_qtensor"):
+            grad = arguments[4 if short.endswith("v2") else 5]
+            if type(grad) is not bool:
+                raise Refused("requires_grad must be a bool")
+        metadata = arguments[6] if short.endswith("_v2") and short.startswith("_rebuild_tensor") and len(arguments) > 6 else None
+        metadata = arguments[7] if short.endswith("_v3") and len(arguments) > 7 else metadata
+        if type(metadata) is not Dict and metadata:
+            raise Refused("a tensor's metadata must be a dict")
+        if layout.conj and layout.dtype.kind != "c":
+            raise Refused("only complex tensors can be conjugated")
+        if layout.kind == "quantized":
+            _quantized(layout)
+        if layout.kind.startswith("sparse"):
+            _sparse(layout)
+        elif layout.kind == "meta" and layout.storage is None:
+            needed(layout.dtype, layout.shape, layout.strides, 0, meta=True)
+        elif layout.storage is not None:
+            why = self._room(layout.storage.key, needed(layout.dtype, layout.shape, layout.strides, layout.offset))
+            if why:
+                raise Refused(why)
+
+    # -- calls --------------------------------------------------------------------------------------------------------------
+
+    def _call(self, call: Call) -> None:
+        name = call.dotted
+        if call.how not in ("REDUCE", "NEWOBJ", "NEWOBJ_EX", "OBJ", "INST"):
+            self._method(call)
+            return
+        function = call.function
+        if type(function) is not Global:
+            if not self.full:
+                raise Refused("a call of what is no name")
+            return
+        if not self.full and not allowed(function):
+            return  # refused already, by its name
+        try:
+            self.kinds[id(call)] = self._result(call, name)
+        except Odd as error:
+            self.kinds[id(call)] = "?"
+            raise Refused(f"{name}: {error}") from None
+        if not self.full:
+            self._effects(call)
+
+    def _result(self, call: Call, name: str) -> str:
+        self.kinds[id(call)] = "?"
+        if name in REBUILDS or name in REGISTERED and name.endswith("_njt"):
+            if call.how != "REDUCE":
+                raise Refused(f"{name} is no class")
+            return self._tensor(call, name)
+        if name in STORAGE_CLASSES and not name.startswith("torch.storage."):
+            raise Refused(f"{name} cannot be called")
+        rule = RULES.get(name)
+        if rule is None:
+            if not self.full and (name.startswith("torch.") and name not in REGISTERED and name not in STORAGE_CLASSES):
+                raise Refused(f"{name} cannot be called")
+            return CLASSES.get(name, "?")
+        arguments = self._arguments(call)
+        if call.how == "NEWOBJ" and name in CLASSES:
+            return CLASSES[name]
+        if call.how == "NEWOBJ" and name.rpartition(".")[2][:1] in "_e" and not self.full:
+            raise Refused(f"{name} is no class")
+        return rule(self, arguments)
+
+    def _arguments(self, call: Call) -> list[Any]:
+        given = call.arguments
+        if type(given) is tuple or (type(given) is List and not self.full):
+            return list(given if type(given) is tuple else given.items)
+        if type(given) is Dict and not self.full:
+            return given.flat[::2]
+        raise Refused(f"{call.dotted} is called with {kind_of(self, given)} for arguments")
+
+    def _method(self, call: Call) -> None:
+        """BUILD, APPEND, SETITEM … on a class or a storage."""
+        if self.full:
+            return
+        if call.how == "BUILD" and type(call.function) is Reference:
+            return
+        raise Refused(f"{call.how} on what is neither list, dict nor tensor")
+
+    def _effects(self, call: Call) -> None:
+        """What BUILD, APPENDS and SETITEMS do to the result."""
+        kind = self.kinds[id(call)]
+        if kind == "?":
+            return
+        for state in call.states:
+            build(self, kind, state, call)
+        if call.items is not None:
+            raise Refused(f"APPEND on a {kind}: only lists can be appended to")
+        if call.flat is not None and kind not in ("OrderedDict", "Counter"):
+            raise Refused(f"SETITEM on a {kind}: only dict, OrderedDict and Counter can be set")
+
+    # -- keys and texts -----------------------------------------------------------------------------------------------------
+
+    def _walk(self) -> None:
+        """Look through all nodes once: keys that Python cannot hash, and Python 2 texts that torch cannot decode."""
+        texts = bool(TEXTS & self.document.opcodes.keys())
+        for node in nodes(self.document):
+            kind = type(node)
+            if kind is ByteString:
+                if texts and type(text(node)) is not str:
+                    self._refuse(self._first_text(), "a Python 2 text that is not UTF-8")
+                    texts = False
+            elif kind is Dict or isinstance(node, Call) and node.flat:
+                for key in node.flat[::2]:
+                    if type(key) not in _KEYS:
+                        why = self.unhashable(key)
+                        if why:
+                            self._refuse(node.offset, why)
+                            break
+
+    def _first_text(self) -> int:
+        return min(offset for code, offset in self.document.opcodes.items() if code in TEXTS)
+
+    def unhashable(self, key: Any) -> str:
+        """Why a value cannot be a dict key or in a set; "" where it can."""
+        if type(key) is not tuple:
+            kind = kind_of(self, key)
+            return f"unhashable key of type {kind}" if kind in ("list", "dict", "set", "OrderedDict", "Counter", "bytearray") else ""
+        steps: dict[int, tuple[int, int]] = {}  # of each tuple: what hashing it costs, and how deep it goes
+        todo: list[Any] = [key]
+        while todo:
+            node = todo[-1]
+            later = [item for item in node if type(item) is tuple and id(item) not in steps]
+            if later:
+                todo += later
+                continue
+            todo.pop()
+            cost, depth = 1, 0
+            for item in node:
+                if type(item) is tuple:
+                    inner, below = steps[id(item)]
+                    cost, depth = cost + inner, max(depth, below)
+                elif why := self.unhashable(item):
+                    return why
+            steps[id(node)] = min(cost, SLOW), depth + 1
+        cost, depth = steps[id(key)]
+        if cost >= SLOW:
+            return "hashing a dict key would take hours (tuples that share tuples): torch hangs"
+        return f"a dict key of {depth:,} nested tuples: torch crashes" if depth > DEEP else ""
+
+
+def nodes(document: Document) -> Iterator[Any]:
+    """Every container, call and text of a document, once; also what no path from the root leads to."""
+    seen: set[int] = set()
+    todo = [document.root, *(node for node in document.rows if type(node) is not Row)]
+    while todo:
+        node = todo.pop()
+        kind = type(node)
+        if kind in _ATOMS or id(node) in seen:
+            continue
+        seen.add(id(node))
+        yield node
+        if kind is List or kind is Set:
+            todo += node.items
+        elif kind is Dict:
+            todo += node.flat
+        elif kind is tuple:
+            todo += node
+        elif kind is Reference:
+            todo.append(node.pid)
+        elif isinstance(node, Call):
+            todo += (node.function, node.arguments, node.keywords, *node.states, *(node.items or ()), *(node.flat or ()))
+
+
+def differentiable(dtype: DType) -> None:
+    if dtype.kind not in "fc":
+        raise Refused(f"requires_grad on a tensor of {dtype}: only floating point and complex ones can")
+
+
+@lru_cache(1 << 12)
+def needed(dtype: DType, shape: tuple[int, ...], strides: tuple[int, ...], offset: int, meta: bool = False) -> int:
+    """Bytes that torch wants of a storage for a view of it. Refused where set_() raises whatever the storage."""
+    if len(shape) != len(strides):
+        raise Refused(f"{len(shape)} sizes but {len(strides)} strides")
+    if not 0 <= offset < 1 << 63:
+        raise Refused(f"the storage offset {offset}")
+    if any(not -(1 << 63) <= n < 1 << 63 for n in (*shape, *strides)):
+        raise Refused("a size or stride beyond 64 bits")
+    if meta and min(shape, default=0) < 0:
+        raise Refused("a negative size")
+    if 0 in shape:
+        return 0
+    if min(shape, default=0) < 0 or prod(shape) >= 1 << 63:
+        raise Refused("the number of elements is negative or exceeds 64 bits")
+    if meta:
+        return 0
+    if any(size > 1 and stride < 0 for size, stride in zip(shape, strides, strict=True)):
+        raise Refused("a negative stride")
+    last = offset + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True) if size > 1)
+    packed = 1 if dtype.counts_items else dtype.packed
+    return (last // packed + 1) * dtype.itemsize
+
+
+def _quantized(layout: Layout) -> None:
+    said = layout.quantization
+    if layout.dtype.kind != "q":
+        raise Refused(f"a quantised tensor of {layout.dtype}")
+    if said["scheme"] not in SCHEMES:
+        raise Refused(f"the quantisation scheme {said['scheme']}")
+    if "axis" in said:
+        axis, sizes = said["axis"], [part.size for part in layout.components.values()]
+        if type(axis) is not int or not 0 <= axis < len(layout.shape) or sizes != [layout.shape[axis]] * 2:
+            raise Refused("scales and zero points that do not fit the shape")
+    elif type(said["zero_point"]) is not int or type(said["scale"]) not in (int, float):
+        raise Refused("a scale or zero point that is no number")
+
+
+def _sparse(layout: Layout) -> None:
+    """The checks that torch makes even without check_invariants: COO only."""
+    if layout.kind != "sparse_coo":
+        return
+    indices, values = layout.components["indices"], layout.components["values"]
+    if len(indices.shape) != 2 or not values.shape or indices.shape[1] != values.shape[0]:
+        raise Refused("indices and values of a sparse tensor that do not go together")
+    if len(layout.shape) != indices.shape[0] + len(values.shape) - 1:
+        raise Refused("a sparse tensor's size that does not go with its indices and values")
+    if min(layout.shape, default=0) < 0 or prod(layout.shape) >= 1 << 63:
+        raise Refused("a sparse tensor's size is negative or exceeds 64 bits")
+
+
+def _jagged(state: Any) -> None:
+    """Torch 2.13 wants an attribute of the cached lengths that torch 2.14 no longer writes."""
+    facts = {key: value for key, value in state.pairs() if type(key) is str} if type(state) is Dict else {}
+    if not {"values", "offsets"} <= facts.keys():
+        raise Refused("a jagged tensor without values or offsets")
+    cache = facts.get("_metadata_cache")
+    for call in cache.flat[1::2] if type(cache) is Dict else ():
+        state = call.arguments[3] if isinstance(call, Call) and type(call.arguments) is tuple and len(call.arguments) == 4 else None
+        names = {key for key in state.flat[::2] if type(key) is str} if type(state) is Dict else set()
+        if "_dynamo_dynamic_indices" in names and "_dynamo_dynamic_range" not in names:
+            raise Refused("a jagged tensor as torch 2.14 and later write it")
