@@ -274,7 +274,7 @@ class Stubborn(io.RawIOBase):
         return self.data.tell()
 
     def read(self, size: int = -1) -> bytes:
-        return b"" if self.short else self.data.read(min(size, self.most) if size >= 0 else self.most)
+        return b"" if self.short or not size else self.data.read(min(size, self.most) if size >= 0 else self.most)
 
 
 def test_a_stream_that_gives_little_at_a_time_and_is_left_where_it_was() -> None:
@@ -328,7 +328,8 @@ def test_what_can_be_opened(tmp_path: Path) -> None:
     reader, writer = os.pipe()
     with os.fdopen(reader, "rb") as pipe, os.fdopen(writer, "wb"), pytest.raises(UnsupportedError, match="seekable"):
         open_source(pipe)
-    for what in (None, 5, b"x.pt", object()):
+    assert open_source(b"bytes").read(1, 3) == open_source(memoryview(b"bytes")).read(1, 3) == b"yte"
+    for what in (None, 5, object(), io.BytesIO, io.StringIO("text")):
         with pytest.raises(UnsupportedError, match="path or a seekable binary file"):
             open_source(what)  # type: ignore[arg-type]
 
@@ -370,7 +371,7 @@ def test_a_checkpoint_whose_file_changes(change: str, tmp_path: Path) -> None:
         else:
             path.write_bytes(FILE[::-1])
             os.utime(path, ns=(1, 1))
-        for ask in (tensor.numpy, tensor.sha256, lambda: tensor[0], lambda: list(tensor.chunks()), lambda: checkpoint.notes):
+        for ask in (tensor.numpy, tensor.sha256, lambda: tensor[0], lambda: list(tensor.chunks()), lambda: checkpoint.notes, lambda: checkpoint.parts):
             with pytest.raises(FormatError, match="while it was open"):
                 ask()
         assert (tensor.shape, tensor.dtype) == ((2, 3), "float32"), "what has been read stays known"

@@ -12,7 +12,7 @@ from math import prod
 import numpy as np
 
 from .errors import FormatError, UnsupportedError
-from .tensor import PIECE, Layout, byte_strides, check_logical, item_geometry, reach, refuse
+from .layout import PIECE, Layout, byte_strides, check_logical, item_geometry, reach, refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ Refuses to know: files; and to be imported by anything that reads.
 from __future__ import annotations
 
 from .errors import UnsupportedError
-from .tensor import pieces
+from .layout import pieces
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .layout import Layout
     from .limits import Limits
-    from .tensor import Layout
 
 
 def torch_of(layout: Layout, limits: Limits) -> Any:

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .tensor import Storage
+    from .layout import Storage
 
 PLAIN = ("dense", "numpy")
 

@@ -184,6 +184,8 @@ class StreamSource(Source):
         self._stream = stream
         self._lock = Lock()
         at = stream.tell()
+        if not isinstance(stream.read(0), bytes):
+            raise OSError("a stream of text")
         size = stream.seek(0, os.SEEK_END)
         stream.seek(at)
         super().__init__(name or "<stream>", size)
@@ -303,5 +305,5 @@ def open_source(source: str | os.PathLike[str] | BinaryIO | bytes) -> Source:
     name = getattr(source, "name", "")
     try:
         return StreamSource(source, name if isinstance(name, str) else "")
-    except (AttributeError, OSError) as error:
+    except (AttributeError, TypeError, OSError) as error:
         raise UnsupportedError("a path or a seekable binary file is needed", hint="read a pipe into io.BytesIO first") from error

@@ -73,7 +73,15 @@ def rows(found: dict[str, Any]) -> Iterator[tuple[str, ...]]:
         offset = "?" if one["offset"] is None else str(one["offset"])
         crc = "none" if one["crc32"] is None else f"{one['crc32']:08x}"
         stored = "" if one["compressed"] is None else str(one["compressed"])
-        yield (one["name"], offset, str(one["size"]), stored, crc, str(one["alignment"] or ""), one["role"] + (", hidden" if "hidden" in one else ""))
+        yield (
+            one["name"],
+            offset,
+            str(one["size"]),
+            stored,
+            crc,
+            str(one["alignment"] or ""),
+            one["role"] + (", hidden" if "hidden" in one else ""),
+        )
 
 
 def summary(found: dict[str, Any]) -> Iterator[str]:

@@ -259,10 +259,11 @@ class Zip:
                 found.append(Finding("zip-case", f"differs from {twin!r} by case only", member.name, member.offset))
             try:
                 start, notes = self.inspect(member)
-            except TruncatedError as error:
-                found.append(Finding("zip-beyond-end", error.message, member.name, member.offset))
             except FormatError as error:
-                found.append(Finding("zip-local-header", error.message, member.name, member.offset))
+                if error.part != member.name:  # the file itself: cut or replaced while it was open
+                    raise
+                code = "zip-beyond-end" if isinstance(error, TruncatedError) else "zip-local-header"
+                found.append(Finding(code, error.message, member.name, member.offset))
             else:
                 if member.name not in self._starts or self.members[member.name].offset != member.offset:  # else start() has noted it
                     found.extend(notes)

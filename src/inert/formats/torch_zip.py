@@ -176,7 +176,9 @@ class TorchZip(Content):
             role = "foreign"
         try:
             start: int | None = self.archive.start(member)
-        except InertError:
+        except InertError as error:
+            if error.part != member.name:  # the file itself: closed, cut or replaced while it was open
+                raise
             start = None
         packed = member.packed if member.method == DEFLATED else None
         return Part(name, self.source.name, start, member.size, role, packed, member.crc32)

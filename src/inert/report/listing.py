@@ -7,8 +7,8 @@ Refuses to know: how anything is printed.
 from __future__ import annotations
 
 from ..errors import InertError
+from ..layout import reach
 from ..names import piece
-from ..tensor import reach
 from .plain import plain, printable
 
 TYPE_CHECKING = False
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from ..checkpoint import Checkpoint
     from ..finding import Finding
-    from ..tensor import Layout, Storage, Tensor
+    from ..layout import Layout, Storage
+    from ..tensor import Tensor
 
 SORTS: dict[str, Callable[[Tensor], Any]] = {
     "size": lambda tensor: -nbytes(tensor),

@@ -13,9 +13,10 @@ from __future__ import annotations
 from argparse import Namespace
 from collections import deque
 
+from ..layout import Storage
 from ..names import piece
 from ..pickle.nodes import Buffer, Call, Dict, Global, List, Reference, Set
-from ..tensor import Storage, Tensor
+from ..tensor import Tensor
 from ..torch.values import Key, Object
 
 TYPE_CHECKING = False

@@ -14,9 +14,10 @@ from math import prod
 
 from ..dtypes import DTYPES
 from ..errors import FormatError, InertError, LimitError, UnsupportedError
+from ..layout import Layout, Storage, contiguous
 from ..names import _HERE, children, piece
 from ..source import BytesSource
-from ..tensor import Layout, Storage, Tensor, contiguous
+from ..tensor import Tensor
 from .listing import row
 from .plain import complex_text, number, plain, printable
 

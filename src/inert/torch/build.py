@@ -12,9 +12,10 @@ from __future__ import annotations
 from itertools import repeat
 
 from ..finding import Finding
+from ..layout import Layout, bounds, reach
 from ..pickle.nodes import Buffer, ByteString, Call, Dict, Global, List, Reference, Set
 from ..pickle.row import Row, Template
-from ..tensor import Layout, Tensor, bounds, reach
+from ..tensor import Tensor
 from . import values
 from .ndarray import ARRAYS, BUFFERS, array_layout, object_items
 from .rebuild import REBUILD, Odd, Rebuilder, Storages, text

@@ -11,9 +11,9 @@ from __future__ import annotations
 from re import compile as pattern
 
 from ..dtypes import DTYPES, DType, foreign
+from ..layout import Layout, Storage, contiguous
 from ..pickle.nodes import ByteString, Call, List
 from ..source import BytesSource
-from ..tensor import Layout, Storage, contiguous
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ from functools import partial
 from itertools import pairwise
 
 from ..dtypes import DType
+from ..layout import Layout, Storage, bounds
 from ..pickle.nodes import ByteString, Call, Dict, Global, List, Reference
-from ..tensor import Layout, Storage, Tensor, bounds
+from ..tensor import Tensor
 from .storages import DTYPE_VALUES, SPARSE_PARTS, STORAGE_TYPES, TENSOR_TYPES
 
 TYPE_CHECKING = False

@@ -16,7 +16,7 @@ from math import prod
 from ..errors import one_line
 from ..pickle.nodes import ByteString, Call, Dict, Global, List, Reference, Set
 from ..pickle.opcodes import OPCODES
-from ..pickle.row import Row, number
+from ..pickle.row import Row
 from .allowed import ALLOWED, BLOCKED_MODULES, REBUILDS, REGISTERED, STORAGE_CLASSES
 from .rebuild import REBUILD, Odd, Rebuilder, Storages, text
 from .rules import CLASSES, RULES, Refused, build, kind_of
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..dtypes import DType
+    from ..layout import Layout
     from ..limits import Limits
     from ..pickle.decode import Document
-    from ..tensor import Layout
 
 V2 = "torch._utils._rebuild_tensor_v2"
 # function → fewest and most arguments, as Python counts them
@@ -46,9 +46,51 @@ TEXTS = frozenset(b"STU")  # opcodes of Python 2 texts, which torch decodes as U
 SLOW, DEEP = 1 << 32, 120_000  # steps and levels of hashing a key: hours, and a C stack's end
 # attributes of a tensor that cannot be set (torch 2.13: setattr on a plain tensor, tried one by one)
 FIXED = frozenset(
-    "H T __class__ __cuda_array_interface__ __dict__ __weakref__ _base _cdata _python_dispatch _version data device dtype grad_fn imag"
-    " is_cpu is_cuda is_ipu is_leaf is_maia is_meta is_mkldnn is_mps is_mtia is_nested is_quantized is_sparse is_sparse_csr is_vulkan"
-    " is_xla is_xpu itemsize layout mH mT name nbytes ndim output_nr real requires_grad retains_grad shape".split()
+    [
+        "H",
+        "T",
+        "__class__",
+        "__cuda_array_interface__",
+        "__dict__",
+        "__weakref__",
+        "_base",
+        "_cdata",
+        "_python_dispatch",
+        "_version",
+        "data",
+        "device",
+        "dtype",
+        "grad_fn",
+        "imag",
+        "is_cpu",
+        "is_cuda",
+        "is_ipu",
+        "is_leaf",
+        "is_maia",
+        "is_meta",
+        "is_mkldnn",
+        "is_mps",
+        "is_mtia",
+        "is_nested",
+        "is_quantized",
+        "is_sparse",
+        "is_sparse_csr",
+        "is_vulkan",
+        "is_xla",
+        "is_xpu",
+        "itemsize",
+        "layout",
+        "mH",
+        "mT",
+        "name",
+        "nbytes",
+        "ndim",
+        "output_nr",
+        "real",
+        "requires_grad",
+        "retains_grad",
+        "shape",
+    ]
 )
 _ATOMS = frozenset((int, float, str, bool, type(None), bytes, bytearray, Global, Row))
 _KEYS = frozenset((int, float, str, bool, type(None), bytes, Global))
@@ -106,7 +148,7 @@ class Judge:
     def _opcodes(self) -> None:
         for code, offset in self.document.opcodes.items():
             known = OPCODES.get(code)
-            if known is None or not self.full and not known.weights_only:
+            if known is None or (not self.full and not known.weights_only):
                 self._refuse(offset, f"the opcode {known.name if known else code} at byte {offset:,} is not among the 34 it takes")
             elif code in BUFFERS:
                 self._refuse(offset, "the pickle wants an out-of-band buffer, which torch.load does not give")
@@ -314,7 +356,7 @@ class Judge:
 
     def _result(self, call: Call, name: str) -> str:
         self.kinds[id(call)] = "?"
-        if name in REBUILDS or name in REGISTERED and name.endswith("_njt"):
+        if name in REBUILDS or (name in REGISTERED and name.endswith("_njt")):
             if call.how != "REDUCE":
                 raise Refused(f"{name} is no class")
             return self._tensor(call, name)
@@ -371,7 +413,7 @@ class Judge:
                 if texts and type(text(node)) is not str:
                     self._refuse(self._first_text(), "a Python 2 text that is not UTF-8")
                     texts = False
-            elif kind is Dict or isinstance(node, Call) and node.flat:
+            elif kind is Dict or (isinstance(node, Call) and node.flat):
                 for key in node.flat[::2]:
                     if type(key) not in _KEYS:
                         why = self.unhashable(key)
