@@ -107,9 +107,7 @@ class TestEveryCommand:
     def test_a_bad_choice(self, run: Run, command: str, plain: Path) -> None:
         refused(run(command, plain, "--byteorder", "middle"), "middle", "little")
 
-    def test_a_name_that_begins_with_a_dash(
-        self, run: Run, command: str, plain: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_name_that_begins_with_a_dash(self, run: Run, command: str, plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(plain.parent)
         plain.rename("-x.pt")
         refused(run(command, "-x.pt"), "behind --")

@@ -6,6 +6,7 @@ import json
 import struct
 import zipfile
 import zlib
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ def covered(found: dict[str, Any]) -> int:
     runs = [(gap["offset"], gap["size"]) for gap in found["gaps"]]
     runs += [(part["offset"], part["size"] if part["compressed"] is None else part["compressed"]) for part in found["parts"]]
     runs.sort()
-    assert all(at + size <= after for (at, size), (after, _) in zip(runs, runs[1:], strict=False) if size)
+    assert all(at + size <= after for (at, size), (after, _) in pairwise(runs) if size)
     return sum(size for _, size in runs)
 
 

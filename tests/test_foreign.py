@@ -28,8 +28,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inert.errors import TruncatedError
-from inert.formats import foreign
-from inert.formats.foreign import describe
+from inert.formats.foreign import describe, tables
 from inert.source import BytesSource, FileSource, Source
 
 OID = "4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393"
@@ -450,9 +449,7 @@ ROWS: dict[str, tuple[bytes, str, tuple[str, ...], str]] = {
     "high entropy": (b"\xfe" + b"".join(bytes([i * 7 % 256, i * 11 % 256]) for i in range(4200)), "unknown", ("compressed",), ""),
     "unknown": (NOISE, "unknown", ("2,000 bytes; it begins with 00 97", "no nearer guess"), "again"),
 }
-ROWS |= {
-    f"legacy {protocol}": (legacy(protocol), "torch-legacy", ("a legacy PyTorch checkpoint",), "README") for protocol in range(6)
-}
+ROWS |= {f"legacy {protocol}": (legacy(protocol), "torch-legacy", ("a legacy PyTorch checkpoint",), "README") for protocol in range(6)}
 ROWS |= {
     f"pickle {protocol} {type(value).__name__}": (pickle.dumps(value, protocol), "pickle", ("a bare pickle",), "unpickle")
     for protocol in range(6)
@@ -478,11 +475,11 @@ def test_a_file_is_named(row: tuple[bytes, str, tuple[str, ...], str]) -> None:
 
 
 def test_every_kind_in_the_tables_has_a_row() -> None:
-    tables = (
-        *foreign.LATER_HEADS, *foreign.HEADS, *foreign.WRAPPERS, *foreign.ZIPS, *foreign.TARS,
-        *foreign.PICKLES, *foreign.TEXTS, *foreign.PROSE,
+    rows = (
+        *tables.LATER_HEADS, *tables.HEADS, *tables.WRAPPERS, *tables.ZIPS, *tables.TARS,
+        *tables.PICKLES, *tables.TEXTS, *tables.PROSE,
     )  # fmt: skip
-    untested = {row[0] for row in tables} - {row[1] for row in ROWS.values()}
+    untested = {row[0] for row in rows} - {row[1] for row in ROWS.values()}
     assert untested <= {"tiff", "applesingle", "ole", "cab", "ar", "compress", "snappy"}  # a magic number and nothing else
 
 
@@ -490,13 +487,13 @@ def test_every_pattern_compiles_without_a_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for table in (
-            foreign.LATER_HEADS,
-            foreign.HEADS,
-            foreign.WRAPPERS,
-            foreign.ZIPS,
-            foreign.TARS,
-            foreign.TEXTS,
-            foreign.PROSE,
+            tables.LATER_HEADS,
+            tables.HEADS,
+            tables.WRAPPERS,
+            tables.ZIPS,
+            tables.TARS,
+            tables.TEXTS,
+            tables.PROSE,
         ):
             for _, pattern, noun, hint in table:
                 re.compile(pattern, re.S | re.M)

@@ -12,7 +12,7 @@ from .text import clean, compact, counted, outline, size, table
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
 ABOUT = """Say what a file is: container, writer, byte order, sizes, hyper-parameters; whether torch would load it, and why not.
@@ -51,7 +51,7 @@ def page(found: dict[str, Any]) -> Iterator[str]:
             yield from lines
 
 
-def _columns(rows: list[tuple[str, ...]]) -> Iterator[str]:
+def _columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """A table without its head."""
     yield from list(table(("",) * len(rows[0]), rows))[1:] if rows else ()
 

@@ -108,7 +108,8 @@ def summary(found: dict[str, Any], everything: dict[str, Any], exact: bool) -> I
     yield f"{count}, {amount} of tensors in {counted(found['storages'], 'storage')} of {held}"
     spare = everything["storage_nbytes"] - everything["used_nbytes"]
     if spare * SLACK > everything["storage_nbytes"] and spare > 1000:
-        yield f"uses {size(everything['used_nbytes'])} of {size(everything['storage_nbytes'])}: a saved view keeps its whole storage; clone() views before saving to drop the rest"
+        used, held = size(everything["used_nbytes"]), size(everything["storage_nbytes"])
+        yield f"uses {used} of {held}: a saved view keeps its whole storage; clone() views before saving to drop the rest"
 
 
 def tree(root: dict[str, Any], exact: bool) -> Iterator[str]:

@@ -55,6 +55,11 @@ class Document:
         self.opcodes = machine.opcodes
 
     @property
+    def top(self) -> int:
+        """The highest memo index written; -1 for none."""
+        return self._machine.top
+
+    @property
     def rows(self) -> list[Node]:
         """``made`` with its Rows left whole: what to look through where there may be a million of them."""
         return self._machine.made

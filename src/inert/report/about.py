@@ -71,7 +71,7 @@ def byteorder(ckpt: Checkpoint) -> str:
 
 
 def compression(ckpt: Checkpoint) -> str:
-    """ "none", or how many records are deflated."""
+    """Either "none", or how many records are deflated."""
     packed = sum(part.compressed is not None for part in ckpt.parts.values())
     return f"deflate ({packed} of {len(ckpt.parts)} records)" if packed else "none"
 
@@ -84,7 +84,7 @@ def sentence(ckpt: Checkpoint, said: dict[str, Any]) -> str:
 
 
 def health(found: Iterable[Finding]) -> str:
-    """ "no notes", or how many there are of each severity and how many tensors are damaged."""
+    """Either "no notes", or how many there are of each severity and how many tensors are damaged."""
     counts = dict.fromkeys((ERROR, WARNING, INFO), 0)
     damaged = 0
     for note in found:

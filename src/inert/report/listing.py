@@ -73,7 +73,8 @@ def select(tensors: Any, patterns: Sequence[str]) -> list[Tensor]:
 
 
 def row(tensor: Tensor, name: str = "", places: bool = True) -> dict[str, Any]:
-    """One tensor (``name``: that of a component). ``file`` and ``file_offset`` are None where its bytes do not lie plainly in a file, ``fault`` says why it is refused."""
+    """One tensor (``name``: that of a component). ``file`` and ``file_offset`` are None where its bytes do not lie plainly in a file,
+    ``fault`` says why it is refused."""
     layout, dtype = tensor.layout, tensor.dtype
     storage, fault = layout.storage, layout.fault
     try:

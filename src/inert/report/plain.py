@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections import deque
+from math import isfinite, isnan
 
 from ..layout import Storage
 from ..names import piece
@@ -29,7 +30,6 @@ BITS = 4096  # of an integer: printing a larger one in decimal is quadratic, and
 _AS_TEXT = frozenset(  # types whose str() is short and says it all
     ("timedelta", "timezone", "PurePosixPath", "PureWindowsPath", "Decimal", "Fraction", "UUID", "slice", "range", "ellipsis")
 )
-_INF = float("inf")
 
 
 class Mark(dict):  # type: ignore[type-arg]
@@ -43,9 +43,9 @@ def printable(value: str) -> str:
 
 def number(value: float) -> float | str:
     """A float as JSON can hold it."""
-    if value == value and value not in (_INF, -_INF):
+    if isfinite(value):
         return value
-    return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
+    return "NaN" if isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
 def complex_text(value: complex) -> str:
@@ -125,10 +125,10 @@ class _Plain:
             if self.nodes < 0:
                 made["left_out"] = f"{count - len(made):,} more"
                 break
-            name = self.key(key)
-            if name in made:  # 1 and "1": both are kept
-                again[name] = again.get(name, 1) + 1
-                name = f"{name}#{again[name]}"
+            name = base = self.key(key)
+            while name in made:  # 1 and "1": both are kept
+                again[base] = again.get(base, 1) + 1
+                name = f"{base}#{again[base]}"
             made[name] = self.of(item, room)
         return made
 

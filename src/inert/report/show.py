@@ -38,10 +38,10 @@ CANDIDATES = 5000  # names that are compared for likeness: difflib takes about 2
 def show(
     ckpt: Checkpoint, name: str, *, stats: bool = False, full: bool = False, done: Callable[[int], None] | None = None
 ) -> dict[str, Any]:
-    """``name``, ``dtype``, ``shape`` …, ``values`` and with ``stats`` ``stats`` of a tensor; ``name``, ``type``, ``value`` of anything else.
+    """``name``, ``dtype``, ``shape`` …, ``values`` and with ``stats`` ``stats`` of a tensor; ``name``, ``type``, ``value`` of all else.
 
-    ``why`` says why ``values`` or ``stats`` are None. Not ``full``: a corner of a large tensor (``values_of`` says which), a bounded part of a large object. UnsupportedError for no such name.
-    ``done`` is told of the bytes read for the statistics."""
+    ``why`` says why ``values`` or ``stats`` are None. Not ``full``: a corner of a large tensor (``values_of`` says which), a bounded part
+    of a large object. ``done`` is told of the bytes read for the statistics. UnsupportedError where nothing has that name."""
     found = find(ckpt, name)
     if not isinstance(found, Tensor):
         value = found[0]

@@ -4,9 +4,9 @@ Knows: the 144 names that ``weights_only=True`` allows by default, those that so
 2.13 does not have, and the first torch that reads each thing a file may hold.
 Refuses to know: how a file is judged by them (weights.py, predict.py).
 
-Facts: torch 2.13's ``torch._weights_only_unpickler._get_allowed_globals()`` and ``get_safe_globals()`` after ``import torch``, held against
-this table by tests/oracle/test_predict_oracle.py; the Python sources and headers of torch 1.4 to 2.14 for the first versions, tried out with
-torch 1.5.1 on files of every later writer.
+Facts: torch 2.13's ``torch._weights_only_unpickler._get_allowed_globals()`` and ``get_safe_globals()`` after ``import torch``, held
+against this table by tests/oracle/test_predict_oracle.py; the Python sources and headers of torch 1.4 to 2.14 for the first versions,
+tried out with torch 1.5.1 on files of every later writer.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ import re
 from ..pickle.nodes import ByteString, Call, Dict, Global, List, Reference, Set
 from ..pickle.row import Row
 from .allowed import DEVICES, LAYOUTS, TENSOR_CLASSES
+from .needs import Refused, differentiable, needed
 from .rebuild import REBUILD, integers, text
 from .storages import TENSOR_TYPES
 
@@ -25,10 +26,6 @@ if TYPE_CHECKING:
     from .weights import Judge
 
     Rule = Callable[[Judge, list[Any]], str]
-
-
-class Refused(Exception):
-    """Torch would raise; the text says over what."""
 
 
 # classes whose __new__ takes anything → the kind of object it makes
@@ -190,8 +187,6 @@ def _layout(judge: Judge, arguments: list[Any]) -> str:
 
 
 def _parameter(judge: Judge, arguments: list[Any]) -> str:
-    from .weights import differentiable
-
     _most(arguments, 2, "Parameter")
     data = arguments[0] if arguments else None
     if data is not None:
@@ -253,8 +248,6 @@ def _filled(state: Any) -> bool:
 
 def _set_data(judge: Judge, state: Any, call: Call) -> None:
     """``tensor.set_(*state)``: nothing, a storage, or a storage with offset, size and stride."""
-    from .weights import needed
-
     if type(state) is not tuple:
         raise Refused("a tensor's state must be (storage, offset, size, stride)")
     if not state:

@@ -10,16 +10,14 @@ out one by one with the real program (tests/test_predict.py holds the cases). Wh
 
 from __future__ import annotations
 
-from functools import lru_cache
-from math import prod
-
 from ..errors import one_line
 from ..pickle.nodes import ByteString, Call, Dict, Global, List, Reference, Set
 from ..pickle.opcodes import OPCODES
 from ..pickle.row import Row
 from .allowed import ALLOWED, BLOCKED_MODULES, REBUILDS, REGISTERED, STORAGE_CLASSES
-from .rebuild import REBUILD, Odd, Rebuilder, Storages, text
-from .rules import CLASSES, RULES, Refused, build, kind_of
+from .needs import Refused, differentiable, jagged, needed, quantized, sparse
+from .rebuild import Odd, Rebuilder, Storages, text
+from .rules import CLASSES, RULES, build, kind_of
 from .storages import STORAGE_TYPES
 
 TYPE_CHECKING = False
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
     from ..layout import Layout
     from ..limits import Limits
     from ..pickle.decode import Document
+    from ..source import Span
 
 V2 = "torch._utils._rebuild_tensor_v2"
 # function → fewest and most arguments, as Python counts them
@@ -40,9 +39,11 @@ ARITY = {
     "_rebuild_meta_tensor_no_storage": (4, 4), "_rebuild_wrapper_subclass": (8, 8), "_rebuild_from_type_v2": (4, 4),
     "_rebuild_device_tensor_from_cpu_tensor": (4, 4), "_rebuild_device_tensor_from_numpy": (4, 4), "_rebuild_njt": (1, 1),
 }  # fmt: skip
-SCHEMES = ("per_tensor_affine", "per_channel_affine", "per_channel_affine_float_qparams")
+# functions whose outcome hangs on the data, or on the code of a class
+BY_DATA = frozenset(("_rebuild_nested_tensor", "_rebuild_njt", "_rebuild_device_tensor_from_numpy", "_rebuild_wrapper_subclass"))
 BUFFERS = frozenset((0x97, 0x98))  # NEXT_BUFFER, READONLY_BUFFER: torch gives no buffers
 TEXTS = frozenset(b"STU")  # opcodes of Python 2 texts, which torch decodes as UTF-8
+MEMO = 1 << 28  # highest memo index: CPython before 3.15 reserves 16 bytes for each below it
 SLOW, DEEP = 1 << 32, 120_000  # steps and levels of hashing a key: hours, and a C stack's end
 # attributes of a tensor that cannot be set (torch 2.13: setattr on a plain tensor, tried one by one)
 FIXED = frozenset(
@@ -120,21 +121,20 @@ class Judge:
         self.trouble = trouble  # why torch cannot read the record of a key, "" where it can
         self.full = full
         self.mapped = mapped
-        self.storages = Storages(size, {}.__getitem__, "little", "")
+        self.storages = Storages(size, _unread, "little", "")
         self.rebuilder = Rebuilder(self.storages, limits)
         self.kinds: dict[int, str] = {}  # of results, by id of the call
         self.layouts: dict[int, Layout] = {}
         self.refused: list[tuple[int, str]] = []
         self.sizes: dict[Any, int] = {}  # storage key → bytes, as first declared
-        self.templates: dict[int, DType | None] = {}
+        self.templates: dict[int, Any] = {}  # element type, None: not the plain form
         self.shapes: dict[Any, tuple[int, int, str]] = {}
 
     def refusals(self) -> list[tuple[int, str]]:
         """(offset in the pickle, reason) of everything torch would stumble over, in the order of the pickle. Empty: it reads it."""
         self._opcodes()
         for node in self.document.rows:
-            kind = type(node)
-            if kind is Row:
+            if type(node) is Row:
                 self._row(node)
             else:
                 self._node(node)
@@ -152,6 +152,8 @@ class Judge:
                 self._refuse(offset, f"the opcode {known.name if known else code} at byte {offset:,} is not among the 34 it takes")
             elif code in BUFFERS:
                 self._refuse(offset, "the pickle wants an out-of-band buffer, which torch.load does not give")
+        if self.full and self.document.top > MEMO:
+            self._refuse(0, f"memo index {self.document.top:,} makes Python's unpickler reserve {self.document.top >> 26:,} GiB")
 
     def _node(self, node: Any) -> None:
         kind = type(node)
@@ -204,7 +206,7 @@ class Judge:
         if dtype is False:
             dtype = self.templates[id(template)] = self._plain(template)
         key = run.keys[at]
-        if dtype is None or self.storages.declare(key, dtype) is not dtype or id(row) in run.machine.changed:
+        if dtype is None or self.storages.types.setdefault(key, dtype) is not dtype or id(row) in run.machine.changed:
             for node in row.events():
                 self._node(node)
             return
@@ -249,7 +251,7 @@ class Judge:
         least, most = ARITY.get(short, (0, 99))
         if not least <= len(arguments) <= most:
             raise Refused(f"{short} takes {least} arguments, not {len(arguments)}")
-        if short in ("_rebuild_nested_tensor", "_rebuild_njt", "_rebuild_device_tensor_from_numpy", "_rebuild_wrapper_subclass"):
+        if short in BY_DATA:
             return self._special(short, arguments)
         if short == "_rebuild_from_type_v2":
             inner = self._typed(arguments)
@@ -267,7 +269,7 @@ class Judge:
     def _special(self, short: str, arguments: tuple[Any, ...]) -> str:
         """Rebuild functions whose outcome hangs on the data, or on a class."""
         if short == "_rebuild_njt":
-            _jagged(arguments[0])
+            jagged(arguments[0])
         elif short == "_rebuild_wrapper_subclass" and not self.full:
             raise Refused("a tensor subclass must define __torch_dispatch__")
         elif short == "_rebuild_device_tensor_from_numpy" and not self.full:
@@ -279,21 +281,21 @@ class Judge:
         function, kind, _, state = arguments
         self._attributes(state)
         name = function.dotted if type(function) is Global else ""
-        if self.full:
-            return function if name in REBUILD and kind_of(self, kind) == "global" and name not in REGISTERED else None
-        if type(kind) is not Global or not (kind.dotted in ("torch.Tensor", "torch.nn.parameter.Parameter") or kind.dotted in REGISTERED):
-            raise Refused("_rebuild_from_type_v2 wants a tensor class")
-        if name in REGISTERED:
+        if name.endswith("._rebuild_njt"):
             inner = arguments[2]
             if type(inner) is not tuple or len(inner) != 1:
                 raise Refused("_rebuild_njt takes 1 argument")
-            _jagged(inner[0])
+            jagged(inner[0])
             return None
-        if name.rpartition(".")[2] == "_rebuild_wrapper_subclass":
+        if self.full:
+            return function if name in REBUILDS and name.rpartition(".")[2] not in BY_DATA else None
+        if type(kind) is not Global or not (kind.dotted in ("torch.Tensor", "torch.nn.parameter.Parameter") or kind.dotted in REGISTERED):
+            raise Refused("_rebuild_from_type_v2 wants a tensor class")
+        if name.endswith("._rebuild_wrapper_subclass"):
             raise Refused("a tensor subclass must define __torch_dispatch__")
         if name not in REBUILDS:
-            raise Refused(f"{name or 'what'} makes no tensor")
-        return function
+            raise Refused(f"{name or 'what is no name'} makes no tensor")
+        return None if name.rpartition(".")[2] in BY_DATA else function
 
     def _attributes(self, state: Any) -> None:
         """State that torch sets as attributes: a dict, or a pair of dicts or None."""
@@ -304,9 +306,8 @@ class Judge:
                 bad = [key for key in part.flat[::2] if type(key) is not str or key in FIXED]
                 if bad:
                     raise Refused(f"the attribute {bad[0]!r:.40} of a tensor cannot be set")
-            elif part is not None and not (isinstance(part, Call) and kind_of(self, part) in ("OrderedDict", "Counter", "?")):
-                if part or not isinstance(part, (tuple, str, bytes, int, float)):
-                    raise Refused("a tensor's state must be a dict")
+            elif part is not None and not isinstance(part, Call) and (part or type(part) is List):
+                raise Refused("a tensor's state must be a dict")
 
     def _geometry(self, layout: Layout, arguments: tuple[Any, ...], short: str) -> None:
         if layout.requires_grad:
@@ -322,9 +323,9 @@ class Judge:
         if layout.conj and layout.dtype.kind != "c":
             raise Refused("only complex tensors can be conjugated")
         if layout.kind == "quantized":
-            _quantized(layout)
+            quantized(layout)
         if layout.kind.startswith("sparse"):
-            _sparse(layout)
+            sparse(layout)
         elif layout.kind == "meta" and layout.storage is None:
             needed(layout.dtype, layout.shape, layout.strides, 0, meta=True)
         elif layout.storage is not None:
@@ -376,8 +377,10 @@ class Judge:
 
     def _arguments(self, call: Call) -> list[Any]:
         given = call.arguments
-        if type(given) is tuple or (type(given) is List and not self.full):
-            return list(given if type(given) is tuple else given.items)
+        if type(given) is tuple:
+            return list(given)
+        if type(given) is List and not self.full:
+            return given.items
         if type(given) is Dict and not self.full:
             return given.flat[::2]
         raise Refused(f"{call.dotted} is called with {kind_of(self, given)} for arguments")
@@ -452,6 +455,10 @@ class Judge:
         return f"a dict key of {depth:,} nested tuples: torch crashes" if depth > DEEP else ""
 
 
+def _unread(key: str) -> Span:
+    raise Odd(f"what data/{key} holds is not looked at")
+
+
 def nodes(document: Document) -> Iterator[Any]:
     """Every container, call and text of a document, once; also what no path from the root leads to."""
     seen: set[int] = set()
@@ -473,72 +480,3 @@ def nodes(document: Document) -> Iterator[Any]:
             todo.append(node.pid)
         elif isinstance(node, Call):
             todo += (node.function, node.arguments, node.keywords, *node.states, *(node.items or ()), *(node.flat or ()))
-
-
-def differentiable(dtype: DType) -> None:
-    if dtype.kind not in "fc":
-        raise Refused(f"requires_grad on a tensor of {dtype}: only floating point and complex ones can")
-
-
-@lru_cache(1 << 12)
-def needed(dtype: DType, shape: tuple[int, ...], strides: tuple[int, ...], offset: int, meta: bool = False) -> int:
-    """Bytes that torch wants of a storage for a view of it. Refused where set_() raises whatever the storage."""
-    if len(shape) != len(strides):
-        raise Refused(f"{len(shape)} sizes but {len(strides)} strides")
-    if not 0 <= offset < 1 << 63:
-        raise Refused(f"the storage offset {offset}")
-    if any(not -(1 << 63) <= n < 1 << 63 for n in (*shape, *strides)):
-        raise Refused("a size or stride beyond 64 bits")
-    if meta and min(shape, default=0) < 0:
-        raise Refused("a negative size")
-    if 0 in shape:
-        return 0
-    if min(shape, default=0) < 0 or prod(shape) >= 1 << 63:
-        raise Refused("the number of elements is negative or exceeds 64 bits")
-    if meta:
-        return 0
-    if any(size > 1 and stride < 0 for size, stride in zip(shape, strides, strict=True)):
-        raise Refused("a negative stride")
-    last = offset + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True) if size > 1)
-    packed = 1 if dtype.counts_items else dtype.packed
-    return (last // packed + 1) * dtype.itemsize
-
-
-def _quantized(layout: Layout) -> None:
-    said = layout.quantization
-    if layout.dtype.kind != "q":
-        raise Refused(f"a quantised tensor of {layout.dtype}")
-    if said["scheme"] not in SCHEMES:
-        raise Refused(f"the quantisation scheme {said['scheme']}")
-    if "axis" in said:
-        axis, sizes = said["axis"], [part.size for part in layout.components.values()]
-        if type(axis) is not int or not 0 <= axis < len(layout.shape) or sizes != [layout.shape[axis]] * 2:
-            raise Refused("scales and zero points that do not fit the shape")
-    elif type(said["zero_point"]) is not int or type(said["scale"]) not in (int, float):
-        raise Refused("a scale or zero point that is no number")
-
-
-def _sparse(layout: Layout) -> None:
-    """The checks that torch makes even without check_invariants: COO only."""
-    if layout.kind != "sparse_coo":
-        return
-    indices, values = layout.components["indices"], layout.components["values"]
-    if len(indices.shape) != 2 or not values.shape or indices.shape[1] != values.shape[0]:
-        raise Refused("indices and values of a sparse tensor that do not go together")
-    if len(layout.shape) != indices.shape[0] + len(values.shape) - 1:
-        raise Refused("a sparse tensor's size that does not go with its indices and values")
-    if min(layout.shape, default=0) < 0 or prod(layout.shape) >= 1 << 63:
-        raise Refused("a sparse tensor's size is negative or exceeds 64 bits")
-
-
-def _jagged(state: Any) -> None:
-    """Torch 2.13 wants an attribute of the cached lengths that torch 2.14 no longer writes."""
-    facts = {key: value for key, value in state.pairs() if type(key) is str} if type(state) is Dict else {}
-    if not {"values", "offsets"} <= facts.keys():
-        raise Refused("a jagged tensor without values or offsets")
-    cache = facts.get("_metadata_cache")
-    for call in cache.flat[1::2] if type(cache) is Dict else ():
-        state = call.arguments[3] if isinstance(call, Call) and type(call.arguments) is tuple and len(call.arguments) == 4 else None
-        names = {key for key in state.flat[::2] if type(key) is str} if type(state) is Dict else set()
-        if "_dynamo_dynamic_indices" in names and "_dynamo_dynamic_range" not in names:
-            raise Refused("a jagged tensor as torch 2.14 and later write it")

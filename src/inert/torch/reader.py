@@ -1,0 +1,214 @@
+"""PyTorch's own zip reader, as far as it decides whether a file can be loaded: which record it finds, and what it refuses.
+
+Knows: where it takes the root folder from, that it looks names up without regard to case, which of several equal names it gets, which
+version records it takes, and which headers it will not read.
+Refuses to know: what the records mean. It reads headers and small records, no data.
+
+Facts: torch 2.13 caffe2/serialize/inline_container.cc and third_party/miniz (mz_zip_reader_read_central_dir, …_sort_central_dir_offsets_
+by_filename, …_locate_file_binary_search): the directory is sorted by a heap sort, which keeps no order among equals, and searched by
+halving; so of members with one name it gets whichever the halving meets.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from ..containers.zip import DEFLATED, ENCRYPTED, PATCHED, STORED, Member
+from ..errors import InertError
+from .allowed import TORCH
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..containers.zip import Zip
+
+MASKED = 0x2000  # central directory encryption
+SEARCHED = 65535 + 22  # bytes at the end in which miniz looks for the end record
+OLDEST, NEWEST = 1, 10  # version records
+
+
+class Reader:
+    """The archive with torch's eyes. ``fault``: why torch cannot open it at all, "" where it can."""
+
+    def __init__(self, archive: Zip) -> None:
+        self.archive = archive
+        self.source = archive.source
+        first = next(iter(archive.members), "")
+        self.root = first.partition("/")[0] + "/"
+        self.fault = self._directory() or self._names() or self._version() or self._settings()
+
+    # -- looking up ---------------------------------------------------------------------------------------------------------
+
+    def find(self, name: str) -> Member | None:
+        """The member that torch finds under the root folder as ``name``."""
+        path = self.root + name
+        members = self.archive.members
+        if not self._plain:
+            return self._search(_lower(path))
+        if path not in members:
+            path = self._folded.get(_lower(path), "")
+        return members[path] if path else None
+
+    def size(self, name: str) -> int | None:
+        if self._plain:
+            size = self.archive.members.size(self.root + name)
+            if size is not None:
+                return size
+        member = self.find(name)
+        return None if member is None else member.size
+
+    @cached_property
+    def _plain(self) -> bool:
+        """Whether no two members have names that torch takes for the same."""
+        return not self.archive.shadowed and len(self._folded) == len(self.archive.members)
+
+    @cached_property
+    def _folded(self) -> dict[str, str]:
+        return {_lower(name): name for name in self.archive.members}
+
+    @cached_property
+    def _sorted(self) -> list[tuple[str, Member]]:
+        """The directory in the order of miniz's heap sort."""
+        return heap_sorted([(_lower(member.name), member) for member in self._entries()])
+
+    def _entries(self) -> Iterator[Member]:
+        """All members in directory order, equal names included."""
+        members, at = self.archive.members, 0
+        data = members.data
+        while at + 46 <= len(data) and data[at : at + 4] == b"PK\1\2":
+            n, x, c = (int.from_bytes(data[at + i : at + i + 2], "little") for i in (28, 30, 32))
+            yield members.at(data[at + 46 : at + 46 + n].decode("utf-8", "surrogateescape"), at)
+            at += 46 + n + x + c
+
+    def _search(self, path: str) -> Member | None:
+        low, high = 0, len(self._sorted) - 1
+        while low <= high:
+            middle = low + (high - low) // 2
+            name, member = self._sorted[middle]
+            if name == path:
+                return member
+            if less(name, path):
+                low = middle + 1
+            else:
+                high = middle - 1
+        return None
+
+    # -- what it refuses ----------------------------------------------------------------------------------------------------
+
+    def _directory(self) -> str:
+        where, size = self.archive.directory, self.source.size
+        if size < 4 or self.source.read(0, 4) != b"PK\3\4":
+            return "the file does not begin with PK\\3\\4, so torch takes it for the layout before 1.6"
+        if where.shift:
+            return "bytes lie before the archive, and its offsets do not count them"
+        if 22 + where.comment + where.trailing > SEARCHED:
+            return f"{where.trailing + where.comment:,} bytes follow the end record, and torch does not search that far"
+        self.deflated = False
+        for entry in [*self.archive.members.values(), *self.archive.shadowed]:
+            damaged = (entry.method == STORED and entry.packed != entry.size) or (entry.size and not entry.packed)
+            if damaged or entry.offset + 30 + entry.packed > size or entry.flags & MASKED:
+                return f"the directory's entry of {entry.name[:80]!r} is damaged, and torch opens no archive with such an entry"
+            self.deflated = self.deflated or entry.method == DEFLATED
+        return ""
+
+    def _names(self) -> str:
+        if self.root == "/" and not next(iter(self.archive.members), "").startswith("/"):
+            return "its records lie in no folder"
+        for name in self.archive.members:
+            if not name.startswith(self.root):
+                return f"{name[:80]!r} lies outside the folder {self.root[:80]!r} of the first entry"
+        return ""
+
+    def _version(self) -> str:
+        name = next((name for name in (".data/version", "version") if self.find(name)), None)
+        if name is None:
+            return "there is no version record"
+        why = self.trouble(name)
+        if why:
+            return f"{name}: {why}"
+        said = self.text(name)
+        found = re.match(rb"\s*([+-]?)([0-9]+)", said)
+        if found is None:
+            return f"the version {said[:20]!r} is no number"
+        number = int(found[1] + found[2][:30])
+        return "" if OLDEST <= number <= NEWEST else f"version {number} of the archive format; torch {TORCH} reads {OLDEST} to {NEWEST}"
+
+    def _settings(self) -> str:
+        for name in ("data.pkl", ".format_version", "byteorder", ".storage_alignment"):
+            if self.find(name):
+                why = self.trouble(name)
+                if why:
+                    return f"{name}: {why}"
+        if self.find("data.pkl") is None:
+            return "there is no data.pkl"
+        order = self.text("byteorder") if self.find("byteorder") else b"little"
+        if order not in (b"little", b"big"):
+            return f"byteorder is {order[:20]!r}"
+        if self.find(".storage_alignment"):
+            try:
+                int(self.text(".storage_alignment"))
+            except ValueError:
+                return ".storage_alignment is no number"
+        return ""
+
+    def text(self, name: str) -> bytes:
+        """A small record's content, cut at 256 bytes; b"" where it cannot be read."""
+        member = self.find(name)
+        try:
+            return b"" if member is None else self.archive.span(member, 1 << 16).read()[:256]
+        except InertError:
+            return b""
+
+    def trouble(self, name: str, mapped: bool = False) -> str:
+        """Why torch cannot read a record, "" where it can. ``mapped``: why it cannot map it, or would map what are not its values."""
+        member = self.find(name)
+        if member is None:
+            return "torch finds no such record"
+        if member.flags & (ENCRYPTED | PATCHED):
+            return "the record is encrypted or a patch"
+        if member.method not in (STORED, DEFLATED):
+            return f"compression method {member.method}; torch reads stored and deflated records only"
+        if mapped and member.method == DEFLATED and member.size:
+            return "the record is deflated, and torch would map the compressed bytes as if they were values"
+        return self._header(member, mapped)
+
+    def _header(self, member: Member, mapped: bool) -> str:
+        if member.offset + 30 > self.source.size:
+            return "its header lies beyond the end of the file"
+        head = self.source.read(member.offset, 30)
+        start = member.offset + 30 + int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:30], "little")
+        if head[:4] != b"PK\3\4" and not mapped:  # mmap=True takes the lengths from there and looks at nothing else
+            return "its local header is damaged"
+        return "its bytes end beyond the file" if start + member.packed > self.source.size else ""
+
+
+def _lower(name: str) -> str:
+    """As miniz folds case: ASCII letters only."""
+    return name.lower() if name.isascii() else "".join(c.lower() if c.isascii() else c for c in name)
+
+
+def less(a: str, b: str) -> bool:
+    """miniz's order of folded names: byte by byte, then the shorter one first."""
+    return a.encode("utf-8", "surrogateescape") < b.encode("utf-8", "surrogateescape")
+
+
+def heap_sorted(items: list[tuple[str, Member]]) -> list[tuple[str, Member]]:
+    """The heap sort of miniz, swap by swap: what it does with equal names depends on their places."""
+    size = len(items)
+
+    def sift(root: int, end: int) -> None:
+        while (child := 2 * root + 1) < end:
+            child += child + 1 < end and less(items[child][0], items[child + 1][0])
+            if not less(items[root][0], items[child][0]):
+                return
+            items[root], items[child] = items[child], items[root]
+            root = child
+
+    for start in range((size - 2) // 2, -1, -1):
+        sift(start, size)
+    for end in range(size - 1, 0, -1):
+        items[end], items[0] = items[0], items[end]
+        sift(0, end)
+    return items

@@ -1,0 +1,52 @@
+"""The documents that repeat a table of the code say what it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from inert.finding import CODES
+from inert.formats import FORMATS
+from tools.make_docs import ROOT, between, documents, findings, formats, main, table
+
+README = ROOT / "README.md"
+MARKED = "a\n<!-- formats -->\nold\n<!-- /formats -->\nb\n"
+
+
+@pytest.mark.parametrize("file", documents(), ids=lambda file: file.name)
+def test_the_file_is_what_the_script_makes(file: Path) -> None:
+    if file == README and "<!-- formats -->" not in file.read_text(encoding="utf-8"):
+        pytest.skip("README.md has no markers for the formats")
+    assert file.exists(), f"{file.name} is missing: run tools/make_docs.py"
+    assert file.read_text(encoding="utf-8") == documents()[file], f"{file.name} is out of date: run tools/make_docs.py"
+
+
+def test_every_code_and_every_format_has_a_row() -> None:
+    assert all(f"| `{code}` | {severity} | {fix} |\n" in findings() for code, (severity, fix) in CODES.items())
+    assert all(f"| `{one.id}` | {one.summary} |\n" in formats() for one in FORMATS)
+
+
+def test_a_bar_in_a_cell_ends_no_cell() -> None:
+    assert table(("x", "y"), [("a|b", "c")]) == "| x | y |\n| --- | --- |\n| a\\|b | c |\n"
+
+
+def test_only_what_stands_between_the_markers_is_made() -> None:
+    assert between(MARKED, "formats", "new\n") == MARKED.replace("old", "new")
+    assert between("no markers\n", "formats", "new\n") == "no markers\n"
+
+
+@pytest.mark.parametrize("text", ["<!-- formats -->\nx\n", "x\n<!-- /formats -->\n", "<!-- /formats -->\n<!-- formats -->\n"])
+def test_a_marker_without_its_partner_is_told(text: str) -> None:
+    with pytest.raises(ValueError, match="one is missing"):
+        between(text, "formats", "new\n")
+
+
+def test_the_script_writes_what_is_out_of_date_and_nothing_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "README.md").write_text(MARKED, encoding="utf-8")
+    assert main(tmp_path) == 0
+    assert capsys.readouterr().out.split("\n") == [f"{Path('docs', 'findings.md')} made anew", "README.md made anew", ""]
+    assert (tmp_path / "README.md").read_text(encoding="utf-8") == between(MARKED, "formats", formats())
+    assert main(tmp_path) == 0
+    assert not capsys.readouterr().out

@@ -1,0 +1,73 @@
+"""Makes what the documents repeat of the code's tables: docs/findings.md, and the formats in README.md.
+
+Usage: make_docs.py. Writes the files that are not as they should be and names them. In README.md only what stands between
+``<!-- formats -->`` and ``<!-- /formats -->`` is made; without these markers the file is left alone.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from inert.finding import CODES
+from inert.formats import FORMATS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+ROOT = Path(__file__).resolve().parent.parent
+FINDINGS = """\
+<!-- Made by tools/make_docs.py from the table CODES of src/inert/finding.py: change that, then run it. -->
+
+# Findings
+
+What inert notes about a file, by code. An *error* means that something cannot be read, that torch refuses it, or that programs
+may see different things in it: `inert` then ends with status 1. A *warning* is worth a look; an *info* is good to know.
+
+"""
+
+
+def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """A Markdown table, one line a row."""
+    lines = [head, ("---",) * len(head), *rows]
+    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
+
+
+def findings() -> str:
+    return FINDINGS + table(("code", "severity", "what to do next"), ((f"`{code}`", *row) for code, row in CODES.items()))
+
+
+def formats() -> str:
+    return table(("format", "written by"), ((f"`{one.id}`", one.summary) for one in FORMATS))
+
+
+def between(text: str, name: str, body: str) -> str:
+    """``text`` with ``body`` between the markers of this name; as it is where it has none. ValueError where one has no partner."""
+    begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+    before, begun, rest = text.partition(begin)
+    _, ended, after = rest.partition(end)
+    if not ended and (begun or end in text):
+        raise ValueError(f"of the lines {begin.strip()} and {end} one is missing, or they stand in the wrong order")
+    return f"{before}{begin}{body}{end}{after}" if ended else text
+
+
+def documents(root: Path = ROOT) -> dict[Path, str]:
+    """File → the text that it should hold."""
+    readme = root / "README.md"
+    return {
+        root / "docs" / "findings.md": findings(),
+        readme: between(readme.read_text(encoding="utf-8"), "formats", formats()),
+    }
+
+
+def main(root: Path = ROOT) -> int:
+    for file, text in documents(root).items():
+        if not file.exists() or file.read_text(encoding="utf-8") != text:
+            file.write_text(text, encoding="utf-8")
+            print(f"{file.relative_to(root)} made anew")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
