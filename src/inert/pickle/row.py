@@ -68,9 +68,6 @@ class Run:
     """The columns of rows that follow one another: for each row its template, storage key, number of elements, offset, shape, strides,
     requires_grad (as its opcode), first byte, end, and the memo index of its result."""
 
-    __slots__ = ("counts", "ends", "first", "grads", "keys", "machine", "offsets", "results", "rows", "shapes", "starts", "strides")
-    __slots__ += ("templates",)
-
     machine: Machine
     rows: list[Row]
     templates: list[Template]

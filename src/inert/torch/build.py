@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from itertools import repeat
 
+from ..errors import LimitError
 from ..finding import Finding
 from ..layout import Layout, bounds, reach
 from ..pickle.nodes import Buffer, ByteString, Call, Dict, Global, List, Reference, Set
@@ -37,15 +38,30 @@ DEPTH = 8  # torch files inside torch files
 _ODD = (Odd, ValueError, TypeError, OverflowError, ArithmeticError, LookupError, AttributeError)
 
 
+class Work:
+    """What a pickle's calls may copy: in proportion to its bytes. ``bytes(x)``, ``dict(x)`` … may be asked of one argument again and again."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, size: int) -> None:
+        self.left = 16 * size + (1 << 20)
+
+    def spend(self, amount: int) -> None:
+        self.left -= amount
+        if self.left < 0:
+            raise LimitError("the pickle's calls copy the same values again and again, far beyond its size")
+
+
 class Builder:
     """Builds the values of one Document. ``notes`` collects what was odd; ``tensors`` are in the order of their first appearance."""
 
-    def __init__(self, document: Document, storages: Storages, limits: Limits, convert: Any = None, depth: int = 0) -> None:
+    def __init__(self, document: Document, storages: Storages, limits: Limits, convert: Any = None, depth: int = 0, work: Work | None = None) -> None:
         self.document = document
         self.storages = storages
         self.limits = limits
         self.convert = convert  # what stands in the place of each Tensor (inert.load: its array); None: the Tensor
         self.depth = depth
+        self.work = work or Work(len(document.data))
         self.rebuild = Rebuilder(storages, limits)
         self.notes: list[Finding] = []
         self.done: dict[int, Any] = {}  # by id of the node; the document keeps the nodes alive
@@ -66,13 +82,16 @@ class Builder:
                 todo.pop()
                 again = self._finish(node, plan)
                 if again:
+                    self.work.spend(len(again.children))
                     fills.append(again)
                     todo += self._open(again.children)
                 continue
             plan = self.plan(node)
             if plan is None:
                 todo.pop()
-            elif plan.shell is None:
+                continue
+            self.work.spend(len(plan.children) + plan.cost)
+            if plan.shell is None:
                 plans[key] = plan
                 todo += self._open(plan.children)
             else:
@@ -136,7 +155,7 @@ class Builder:
     def _dict(self, node: Dict) -> Plan:
         made: dict[Any, Any] = {}
         keys, items = node.flat[::2], node.flat[1::2]
-        plain = set(map(type, keys)) <= {str}
+        plain = set(map(type, keys)) <= {str} and max(map(len, keys), default=0) <= values.LONG_KEY
 
         def finish(get: Any) -> None:
             if plain:
@@ -182,6 +201,7 @@ class Builder:
 
     def _tensor(self, call: Call) -> Plan | None:
         layout = self.rebuild.layout(call)
+        self.work.spend(len(layout.components))
         tensor = self._made(layout)
         if layout.hooks is not None:
             self._note("tensor-hooks", "backward hooks are not empty", call.offset)
@@ -207,7 +227,9 @@ class Builder:
     def _array(self, call: Call) -> Plan | None:
         nodes = object_items(call)
         if nodes is None:
-            self.done[id(call)] = self._made(array_layout(call, self.limits))
+            layout = array_layout(call, self.limits)
+            self.work.spend(layout.storage.nbytes if layout.storage else 0)
+            self.done[id(call)] = self._made(layout)
             return None
         shell: list[Any] = []  # an object array is shown as the list of its objects
         return Plan(nodes, lambda get: shell.extend(map(get, nodes)), shell)
@@ -222,7 +244,9 @@ class Builder:
             raise Odd("no bytes")
         if self.depth >= DEPTH:
             raise Odd(f"torch files inside torch files, more than {DEPTH} deep")
-        self.done[id(call)], notes = embedded_value(raw, f"{self.document.name}@{call.offset}", self.limits, self.convert, self.depth + 1)
+        self.work.spend(len(raw))
+        name = f"{self.document.name}@{call.offset}"
+        self.done[id(call)], notes = embedded_value(raw, name, self.limits, self.convert, self.depth + 1, self.work)
         self.notes += notes
         return None
 

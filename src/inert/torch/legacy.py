@@ -92,7 +92,7 @@ def _item_sizes(document: Document) -> dict[str, int]:
     return sizes
 
 
-def embedded_value(raw: bytes, name: str, limits: Limits, convert: Any, depth: int) -> tuple[Any, list[Finding]]:
+def embedded_value(raw: bytes, name: str, limits: Limits, convert: Any, depth: int, work: Any) -> tuple[Any, list[Finding]]:
     """The value of a legacy save held in bytes, and what was odd about it. Odd where it is damaged."""
     from .build import Builder
 
@@ -101,7 +101,7 @@ def embedded_value(raw: bytes, name: str, limits: Limits, convert: Any, depth: i
     except FormatError as error:
         raise Odd(f"the embedded torch file: {error}") from None
     storages = Storages(save.size, save.records.__getitem__, "little", f"{name}/")
-    builder = Builder(save.pickles["object"], storages, limits, convert, depth)
+    builder = Builder(save.pickles["object"], storages, limits, convert, depth, work)
     value = builder.build()
     if save.fault:
         builder.notes.append(Finding("record-missing", save.fault, name))

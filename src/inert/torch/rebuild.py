@@ -88,13 +88,16 @@ def text(value: Any) -> Any:
     return value
 
 
+DIMENSIONS = 1024  # of a size or stride that is looked at: one tuple may serve many tensors
+
+
 def integers(value: Any) -> tuple[int, ...]:
     """The numbers of a tuple, list or torch.Size."""
     if isinstance(value, Call) and value.dotted == "torch.Size" and type(value.arguments) is tuple and len(value.arguments) == 1:
         value = value.arguments[0]
-    if type(value) is List:
+    if type(value) is List and len(value.items) <= DIMENSIONS:
         value = tuple(value.items)
-    if type(value) is not tuple or any(type(item) is not int for item in value):
+    if type(value) is not tuple or len(value) > DIMENSIONS or any(type(item) is not int for item in value):
         raise Odd("a size or stride is no tuple of numbers")
     return value
 

@@ -94,14 +94,16 @@ class Device(str):
 
 
 class Plan:
-    """How to make one value: its ``children`` (nodes) first; then ``finish(get)`` makes the value, or fills the ``shell`` made already."""
+    """How to make one value: its ``children`` (nodes) first; then ``finish(get)`` makes the value, or fills the ``shell`` made already.
+    ``cost``: bytes or items that are copied beside the children."""
 
-    __slots__ = ("children", "finish", "shell")
+    __slots__ = ("children", "cost", "finish", "shell")
 
-    def __init__(self, children: list[Any], finish: Callable[[Get], Any], shell: Any = None) -> None:
+    def __init__(self, children: list[Any], finish: Callable[[Get], Any], shell: Any = None, cost: int = 0) -> None:
         self.children = children
         self.finish = finish
         self.shell = shell
+        self.cost = cost
 
 
 # -- calls that make one immutable value from their arguments ---------------------------------------------------------------
@@ -225,8 +227,12 @@ def immediate(call: Call) -> Plan | None:
         return None
     raw = raw_bytes(call)
     if raw is not None:
-        return Plan([], lambda get: bytearray(raw) if call.dotted == "builtins.bytearray" else raw)
-    return Plan(list(call.arguments), lambda get: make(*map(_simple, map(get, call.arguments))))
+        return Plan([], lambda get: bytearray(raw) if call.dotted == "builtins.bytearray" else raw, cost=len(raw))
+    cost = sum(len(part.items if type(part) is List else part) for part in call.arguments if type(part) in _SIZED)
+    return Plan(list(call.arguments), lambda get: make(*map(_simple, map(get, call.arguments))), cost=cost)
+
+
+_SIZED = (str, bytes, ByteString, tuple, List)
 
 
 def _simple(value: Any) -> Any:
@@ -262,79 +268,66 @@ def pairs_of(node: Any) -> Iterator[tuple[Any, Any]]:
 
 def _mapping(call: Call, shell: Any, first: Any) -> Plan:
     pairs = [*pairs_of(first), *zip(*[iter(call.flat or ())] * 2, strict=True)]
-    children = [node for pair in pairs for node in pair]
-    states = list(call.states)
+    fields = state_fields(call)
+    if fields and not hasattr(shell, "__dict__"):
+        raise Odd("a state for what keeps none")
 
     def finish(get: Get) -> Any:
         fill_dict(shell, pairs, get)
-        for state in states:
-            value = get(state)
-            for part in value if type(value) is tuple else (value,):
-                if isinstance(part, dict) and hasattr(shell, "__dict__"):
-                    vars(shell).update((key, item) for key, item in part.items() if isinstance(key, str))
+        if fields:
+            vars(shell).update((name, get(node)) for name, node in fields.items())
         return shell
 
-    return Plan([*children, *states], finish, shell)
+    return Plan([*[node for pair in pairs for node in pair], *fields.values()], finish, shell)
+
+
+LONG_KEY = 1 << 16  # bytes or characters of a key, beyond which comparing it again and again is no longer cheap
 
 
 def fill_dict(shell: Any, pairs: Any, get: Get) -> None:
     """Set the pairs, with keys that Python can hash at a bounded cost; others stand as ``Key``s."""
-    odd = crowded([key for key, _ in pairs]) if len(pairs) > 1000 else False
-    for key, value in pairs:
-        if type(key) is not str:
-            key = Key(key) if odd and type(key) in (int, float, tuple) else hashable(key, get)
+    for key, (_, value) in zip(hashables([key for key, _ in pairs], get), pairs, strict=True):
         shell[key] = get(value)
 
 
+def hashables(nodes: list[Any], get: Get) -> list[Any]:
+    """The values of dict keys or set elements; a Key for each whose hashing or comparing could be slow, or is impossible."""
+    keys = [hashable(node, get) for node in nodes]
+    if len(keys) > 1000 and crowded(keys):
+        keys = [key if type(key) in (str, bytes, ByteString) else Key(node) for key, node in zip(keys, nodes, strict=True)]
+    return keys
+
+
 def crowded(keys: list[Any]) -> bool:
-    """Whether more than a thousand different numbers share hash values with others: a dict of them would take quadratic time."""
+    """Whether more than a thousand different keys share hash values with others: a dict of them would take quadratic time."""
     first: dict[int, Any] = {}
     clashes = 0
     for key in keys:
-        if type(key) in (int, float):
-            clashes += first.setdefault(hash(key), key) != key
+        if type(key) not in (str, bytes, ByteString, Key):  # the hashes of texts and bytes cannot be foreseen
+            there = first.setdefault(hash(key), key)
+            clashes += there is not key and there != key
     return clashes > 1000
 
 
-_PLAIN_KEYS = frozenset((str, int, float, bool, type(None), bytes, complex))
-
-
 def hashable(node: Any, get: Get) -> Any:
-    """The key's value where it is plain or a small flat tuple, a Key where hashing it could be slow or is impossible."""
-    if type(node) in _PLAIN_KEYS:
-        return node
-    if type(node) is ByteString:
-        return text(node)
-    if type(node) is tuple:
-        if len(node) > 64 or any(type(item) not in _PLAIN_KEYS and type(item) is not ByteString for item in node):
-            return _small(node, get)
-        return tuple(text(item) for item in node)
+    """The key's value where hashing and comparing it is cheap: plain, or a small flat or nested tuple of such; else a Key."""
     value = get(node)
-    if isinstance(value, (list, dict, set, bytearray)) or type(value) is tuple:
-        return Key(node)
-    try:
-        hash(value)
-    except TypeError:
-        return Key(node)
-    return value
-
-
-def _small(node: tuple[Any, ...], get: Get) -> Any:
-    """A nested tuple as a key: taken where it has at most 256 parts in all, counted with repeats."""
-    todo: list[Any] = [node]
-    count = 0
+    todo, count = [value], 0
     while todo:
         item = todo.pop()
         count += 1
-        if count > 256 or isinstance(item, (List, Dict, Set)):
+        if isinstance(item, (str, bytes)):
+            cheap = len(item) <= LONG_KEY
+        elif isinstance(item, (tuple, frozenset)):
+            cheap = len(item) <= 256
+            todo.extend(item if cheap else ())
+        else:
+            try:
+                cheap = hash(item) is not None
+            except TypeError:
+                cheap = False
+        if not cheap or count > 256:
             return Key(node)
-        if type(item) is tuple:
-            todo.extend(item)
-    value = get(node)
-    try:
-        hash(value)
-    except (TypeError, RecursionError):
-        return Key(node)
     return value
 
 
@@ -389,13 +382,10 @@ def _set(call: Call) -> Plan:
 
 
 def set_plan(nodes: list[Any], shell: set[Any] | None) -> Plan:
-    odd = crowded(nodes) if len(nodes) > 1000 else False
-
     def finish(get: Get) -> Any:
-        values = (Key(n) if odd and type(n) in (int, float, tuple) else hashable(n, get) for n in nodes)
         if shell is None:
-            return frozenset(values)
-        shell.update(values)
+            return frozenset(hashables(nodes, get))
+        shell.update(hashables(nodes, get))
         return shell
 
     return Plan(nodes, finish, shell)
@@ -417,12 +407,16 @@ def _tuple(call: Call) -> Plan:
 
 
 def state_fields(call: Call) -> dict[str, Any]:
-    """Field nodes of an object's states, by name."""
+    """Field nodes of an object's states, by name. Odd where a state is no dict of names."""
     found: dict[str, Any] = {}
     for state in call.states:
         for part in state if type(state) is tuple else (state,):
             if type(part) is Dict:
-                found.update((text(key), value) for key, value in part.pairs() if isinstance(text(key), str))
+                found.update((text(key), value) for key, value in part.pairs())
+            elif part is not None:
+                raise Odd("a state that is no dict")
+    if not all(isinstance(name, str) for name in found):
+        raise Odd("a state with other keys than names")
     return found
 
 
