@@ -162,6 +162,9 @@ class Made:
     pairs: list[tuple[Any, Any]] | None = None
     new: bool = False
 
+    def __call__(self, *args: Any) -> Any:
+        raise AssertionError("a result was called")
+
 
 @dataclass(eq=False)
 class Pid:

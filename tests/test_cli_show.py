@@ -70,8 +70,9 @@ def test_the_whole_object_without_a_name(run: Run, tmp_path: Path) -> None:
     assert found["value"]["w"] == {"tensor": "w", "dtype": "float32", "shape": [4, 6]}
     code, out, _ = run("show", path)
     assert code == 0
-    assert out.splitlines()[:6] == [
-        "w: <float32 [4,6]>", "optimizer_states:", "  -", "    param_groups:", "      -", "        lr: 0.25",
+    assert out.splitlines() == [
+        "w: <float32 [4,6]>", "optimizer_states:", "  -", "    param_groups:", "      - {lr: 0.25, betas: [0.9, 0.999], params: [0, 1]}",
+        "a.b: {c: 1}", "a:", "  b: {c: 2, d: 3}", "nothing: None", '7: "seven"',
     ]  # fmt: skip
 
 

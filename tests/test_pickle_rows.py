@@ -91,8 +91,9 @@ def difference(pairs: list[tuple[Any, Any]]) -> str:
 
 def memo(document: Document) -> dict[int, Any]:
     machine = document._machine
-    for row in list(machine.rows.values()):
-        row.events()
+    for node in document.rows:
+        if type(node) is Row:
+            node.events()
     return machine.memo
 
 
@@ -103,8 +104,8 @@ def check(data: bytes, limits: Limits | None = None, start: int = 0) -> tuple[Do
     """Both readings of ``data`` agree. The quick one, and how many rows it took."""
     bounds = limits or Limits()
     quick, slow = (decode(data, "p", bounds, start=start, shortcut=shortcut) for shortcut in (True, False))
-    rows = len(quick._machine.rows)
-    assert not slow._machine.rows
+    rows = sum(type(node) is Row for node in quick.rows)
+    assert not slow._machine.runs
     ends = [(type(d.fault), d.fault and d.fault.offset, d.fault and d.fault.message, d.end, d.protocol, d.odd) for d in (quick, slow)]
     assert ends[0] == ends[1]
     assert [item for item in quick.opcodes.items() if item[0] not in INSIDE] == [item for item in slow.opcodes.items() if item[0] not in INSIDE]

@@ -32,7 +32,7 @@ class InertError(Exception):
     def __str__(self) -> str:
         where = f"{self.part}: " if self.part else ""
         at = "" if self.offset is None else f" (at byte {self.offset:,})"
-        hint = f". {self.hint}" if self.hint else ""
+        hint = f"; {self.hint}" if self.hint else ""
         return one_line(f"{where}{self.message}{at}{hint}")
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 ELIDED = ("_parameters", "_buffers", "_modules")  # a module's own dicts: state_dict() leaves them out of its names
 _LEAVES = frozenset((str, int, float, bool, bytes, type(None)))
+OPEN, BARREN, LISTED = 1, 2, 3  # a container on the path (met again: a cycle), without tensors, with some
 _HERE = object()  # a step that adds nothing to the path
 
 
@@ -111,11 +112,9 @@ class Lister:
             self._bracket()
 
     def _walk(self, root: Any) -> None:
-        seen: set[int] = set()
-        barren: set[int] = set()
-        active: set[int] = set()
+        state: dict[int, int] = {}  # of containers, by id
         stack: list[_Frame] = []
-        self._push(stack, active, root, None)
+        self._push(stack, state, root, None)
         while stack:
             frame = stack[-1]
             for key, value in frame.items:
@@ -132,25 +131,21 @@ class Lister:
                     if self.tensors.setdefault(name, placed) is not placed:
                         self.twins.setdefault(name, [self.tensors[name]]).append(placed)
                 elif kind not in _LEAVES:
-                    mark = id(value)
-                    if mark in active or mark in barren or children(value) is None:
-                        continue
-                    if mark in seen and not self._again():
-                        continue
-                    seen.add(mark)
-                    self._push(stack, active, value, frame.link if key is _HERE else (frame.link, key))
-                    break
+                    known = state.get(id(value))
+                    if known is None or (known == LISTED and self._again()):
+                        if self._push(stack, state, value, frame.link if key is _HERE else (frame.link, key)):
+                            break
             else:
                 stack.pop()
-                active.discard(id(frame.value))
-                if frame.found == self.count:
-                    barren.add(id(frame.value))
+                state[id(frame.value)] = BARREN if frame.found == self.count else LISTED
 
-    def _push(self, stack: list[_Frame], active: set[int], value: Any, link: Link) -> None:
+    def _push(self, stack: list[_Frame], state: dict[int, int], value: Any, link: Link) -> bool:
         items = children(value)
-        if items is not None:
-            active.add(id(value))
-            stack.append(_Frame(value, iter(items), link, self.count))
+        if items is None:
+            return False
+        state[id(value)] = OPEN
+        stack.append(_Frame(value, iter(items), link, self.count))
+        return True
 
     def _again(self) -> bool:
         self.revisits -= 1

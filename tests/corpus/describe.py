@@ -139,16 +139,16 @@ class Walk:
         entry = self.leaves[-1]
         entry |= {"dtype": value.dtype.name, "dtype_str": value.dtype.str, "shape": list(value.shape)}
         if value.dtype.hasobject:
-            entry["items"] = [simple(item) for item in value.ravel().tolist()]
+            entry["value"] = [repr(item) for item in value.ravel().tolist()]
         else:
             little = value.astype(value.dtype.newbyteorder("<")) if value.dtype.kind in "biufc" else value
             entry["sha256"] = sha(np.ascontiguousarray(little).tobytes())
 
 
 def plain(value: Any) -> bool:
-    kinds = (torch.dtype, torch.device, torch.layout, pathlib.PurePath, datetime.date, datetime.time, datetime.tzinfo, decimal.Decimal)
+    kinds = (torch.dtype, torch.device, torch.layout, pathlib.PurePath, datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo, decimal.Decimal)
     kinds += (fractions.Fraction, uuid.UUID, type, types.FunctionType, types.BuiltinFunctionType, torch.UntypedStorage, torch.TypedStorage)
-    kinds += (torch.qscheme, np.dtype, functools.partial)
+    kinds += (torch.qscheme, torch.Size, np.dtype, functools.partial)
     return isinstance(value, kinds) or type(value).__module__ in ("builtins", "collections")
 
 

@@ -335,17 +335,17 @@ FILES: dict[str, tuple[Callable[[], Any], str, dict[str, Any]]] = {
 }  # fmt: skip
 
 
-def save(name: str, value: Any, why: str, **options: Any) -> None:
+def save(name: str, value: Any, why: str, notes: tuple[str, ...] = (), **options: Any) -> None:
     path = FOLDER / f"{name}.pt"
     torch.save(value, path, **options)
-    write(path, writer=f"torch.save torch {torch.__version__}", why=why)
+    write(path, writer=f"torch.save torch {torch.__version__}", why=why, notes=notes)
 
 
-def configured(name: str, why: str, **settings: Any) -> None:
+def configured(name: str, why: str, notes: tuple[str, ...] = (), **settings: Any) -> None:
     from torch.utils.serialization import config
 
     with config.patch({f"save.{key}": value for key, value in settings.items()}):
-        save(name, {"a": base(5), "b": torch.ones(2, 2)}, why)
+        save(name, {"a": base(5), "b": torch.ones(2, 2)}, why, notes)
 
 
 def main() -> None:
@@ -354,7 +354,7 @@ def main() -> None:
         torch.manual_seed(13)
         save(name, make(), why, **options)
     torch.manual_seed(13)
-    configured("no_crc", "no checksums", compute_crc32=False)
+    configured("no_crc", "no checksums", ("zip-crc-none",), compute_crc32=False)
     configured("align_1", "no padding", storage_alignment=1)
     configured("align_4096", "pages", storage_alignment=4096)
     save("no_byteorder", state_dict(), "the C++ writer's own byteorder record, last", _disable_byteorder_record=True)

@@ -7,7 +7,7 @@ from ..report.about import info
 from . import FINDINGS, FINE
 from .options import Parser
 from .terminal import write_json, write_lines
-from .text import clean, compact, counted, outline, size, table
+from .text import clean, counted, outline, size, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,9 @@ LOADERS = {
     "jit": "torch.jit.load",
 }
 NOTES = 30  # that are shown; --json has them all
-LINES = 60  # of hyper-parameters or facts that are shown
+KEYS = 20  # sections that are shown
+NAMES = 30  # refused names that are shown
+LINES = 100  # of hyper-parameters or facts that are shown
 
 
 def parser() -> Parser:
@@ -83,33 +85,39 @@ def loading(found: dict[str, Any]) -> Iterator[str]:
     for key, call in LOADERS.items():
         said = found["loads"].get(key)
         if said:
-            rows.append((f"  {call}", "yes" if said["ok"] else "no", str(said.get("why", ""))))
-            rows += [("", "", str(name)) for name in said.get("blocked", [])[:20]]
+            why = str(said.get("why", ""))
+            rows.append((f"  {call}", "yes" if said["ok"] else "no", why))
+            rows += [("", "", str(name)) for name in said.get("blocked", [])[:NAMES] if str(name) not in why]
     oldest = found["oldest"]
     rows.append(("  oldest torch that reads it", str(oldest.get("torch") or "none"), str(oldest.get("why", ""))))
     yield from _columns(rows)
 
 
 def sections(found: dict[str, Any]) -> Iterator[str]:
-    if found["sections"]:
+    """Keys with tensors, the largest first where they are many; the names of the others."""
+    held = [one for one in found["sections"] if one["tensors"]]
+    bare = [clean(one["key"], 80) for one in found["sections"] if not one["tensors"]]
+    if len(held) > KEYS:
+        held.sort(key=lambda one: -int(one["nbytes"]))
+    if held or bare:
         yield "sections"
-        yield from _columns(
-            [(f"  {one['key']}", counted(one["tensors"], "tensor"), size(one["nbytes"])) for one in found["sections"]]
-        )  # fmt: skip
+    yield from _columns([(f"  {one['key']}", counted(one["tensors"], "tensor"), size(one["nbytes"])) for one in held[:KEYS]])
+    if len(held) > KEYS:
+        yield f"  … {len(held) - KEYS:,} more"
+    if bare:
+        more = f" … {len(bare) - KEYS:,} more" if len(bare) > KEYS else ""
+        yield f"  without tensors: {', '.join(bare[:KEYS])}{more}"
 
 
 def facts(found: dict[str, Any]) -> Iterator[str]:
     if found["facts"]:
-        yield from _cut(outline(found["facts"]))
+        yield from _cut(outline(found["facts"], cut=True))
 
 
 def hyper_parameters(found: dict[str, Any]) -> Iterator[str]:
-    if "hyper_parameters" not in found:
-        return
-    short = compact(found["hyper_parameters"])
-    yield f"hyper-parameters{'' if short is None else f': {short}'}"
-    if short is None:
-        yield from _cut(outline(found["hyper_parameters"], 1))
+    if "hyper_parameters" in found:
+        yield "hyper-parameters"
+        yield from _cut(outline(found["hyper_parameters"], 1, cut=True))
 
 
 def metadata(found: dict[str, Any]) -> Iterator[str]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 WIDE = 60  # columns of a cell that others are lined up with; a longer one pushes its own line only
 CELL = 300  # characters of a cell
+ROOM = 100  # characters of a list or dict that stands in one line
 UNITS = ("kB", "MB", "GB", "TB", "PB", "EB")
 
 
@@ -75,52 +76,60 @@ def table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]
 # -- outlines -------------------------------------------------------------------------------------------------------------
 
 
-def outline(value: Any, indent: int = 0) -> Iterator[str]:
-    """A plain value (of bounded depth: report.plain) as indented lines; what is short stands in one line."""
+def outline(value: Any, indent: int = 0, cut: bool = False) -> Iterator[str]:
+    """A plain value (of bounded depth: report.plain) as indented lines; what is short stands in one line.
+
+    ``cut``: lists of plain items always do, shortened."""
     lead = "  " * indent
-    short = compact(value)
+    if isinstance(value, dict) and value and not isinstance(value, Mark):
+        for key, item in value.items():
+            yield from _entry(f"{lead}{clean(key)}:", item, indent, cut)
+        return
+    short = compact(value, cut=cut)
     if short is not None:
         yield lead + short
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _entry(f"{lead}{clean(key, CELL)}:", item, indent)
-    else:
-        for item in value:
-            yield from _entry(f"{lead}-", item, indent)
+        return
+    for item in value:
+        yield from _entry(f"{lead}-", item, indent, cut)
 
 
-def _entry(head: str, item: Any, indent: int) -> Iterator[str]:
-    short = compact(item)
+def _entry(head: str, item: Any, indent: int, cut: bool) -> Iterator[str]:
+    short = compact(item, cut=cut)
     if short is not None:
         yield f"{head} {short}".rstrip()
         return
     yield head
-    yield from outline(item, indent + 1)
+    yield from outline(item, indent + 1, cut)
 
 
-def compact(value: Any, room: int = 100) -> str | None:
-    """A value in at most ``room`` characters; None where it takes more than a line."""
+def compact(value: Any, room: int = ROOM, cut: bool = False) -> str | None:
+    """A value in about ``room`` characters; None where it takes more than a line. Texts and marks are always one line, dicts and lists
+    only where no dict is in them."""
     if isinstance(value, str):
         return clean(f'"{value}"', 2000)
     if value is None or isinstance(value, (bool, int, float)):
         return str(value)
-    if not value:
-        return "{}" if isinstance(value, dict) else "[]"
-    if isinstance(value, dict):
+    if isinstance(value, Mark):
         return _marked(value)
-    made = ""
-    for item in value:
-        text = compact(item, room - len(made))
-        if text is None or len(made) + len(text) > room:
+    keyed = isinstance(value, dict)
+    made: list[str] = []
+    for number, (key, item) in enumerate(value.items() if keyed else enumerate(value)):
+        text = compact(item, room, cut)
+        if text is None or (isinstance(item, dict) and item and not isinstance(item, Mark)):
             return None
-        made += (", " if made else "") + text
-    return f"[{made}]"
+        text = f"{clean(str(key))}: {text}" if keyed else text
+        room -= len(text) + 2
+        if room < 0:
+            if not cut or keyed or not made or isinstance(item, (dict, list)):
+                return None
+            made.append(f"… {len(value) - number:,} more")
+            break
+        made.append(text)
+    return f"{{{', '.join(made)}}}" if keyed else f"[{', '.join(made)}]"
 
 
-def _marked(value: dict[str, Any]) -> str | None:
-    """What stands for a value that JSON has no word for, in a few words; None for any other dict."""
-    if not isinstance(value, Mark):
-        return None
+def _marked(value: Mark) -> str:
+    """What stands for a value that JSON has no word for, in a few words."""
     mark, said = next(iter(value.items()))
     if mark == "tensor":
         more = f", {value['kind']}" if "kind" in value else ""

@@ -152,7 +152,7 @@ def take(machine: Machine, at: int) -> int:
     if match is None or not _accept(machine, [match]):
         return -1
     following = named.scanner(machine.data, match.end())  # type: ignore[attr-defined]
-    batch = 64  # growing: where rows end, what has been matched behind them is in proportion to what was taken
+    batch = 8  # growing: where rows end, what has been matched behind them is in proportion to what was taken
     while _accept(machine, list(islice(iter(following.match, None), batch))) == batch:
         batch *= 4
     last = machine.made[-1]

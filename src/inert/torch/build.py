@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ..pickle.decode import Document
 
 ATOMS = frozenset((int, float, str, bool, type(None), bytes, bytearray))
+NUMBERS = frozenset((int, float, bool, type(None)))  # hashed in no time, unless a great many of them clash
 V2 = "torch._utils._rebuild_tensor_v2"
 EMBEDDED = "torch.storage._load_from_bytes"
 DEPTH = 8  # torch files inside torch files
@@ -55,7 +56,9 @@ class Work:
 class Builder:
     """Builds the values of one Document. ``notes`` collects what was odd; ``tensors`` are in the order of their first appearance."""
 
-    def __init__(self, document: Document, storages: Storages, limits: Limits, convert: Any = None, depth: int = 0, work: Work | None = None) -> None:
+    def __init__(
+        self, document: Document, storages: Storages, limits: Limits, convert: Any = None, depth: int = 0, work: Work | None = None
+    ) -> None:
         self.document = document
         self.storages = storages
         self.limits = limits
@@ -70,12 +73,20 @@ class Builder:
         """The value of the document's root."""
         todo: list[Any] = [self.document.root]
         plans: dict[int, Plan] = {}
-        fills: list[Plan] = []
+        fills: list[Plan | List | Dict] = []
         while todo:
             node = todo[-1]
             key = id(node)
             if type(node) in ATOMS or key in self.done or (type(node) is Row and node.value is not None):
                 todo.pop()
+                continue
+            if isinstance(node, (Dict, List)):
+                parts = node.items if isinstance(node, List) else node.flat
+                self.work.spend(len(parts))
+                self.done[key] = [] if isinstance(node, List) else {}
+                fills.append(node)
+                todo.pop()
+                todo += self._open(parts)
                 continue
             plan = plans.pop(key, None)
             if plan is not None:  # its parts have been made
@@ -99,8 +110,13 @@ class Builder:
                 fills.append(plan)
                 todo.pop()
                 todo += self._open(plan.children)
-        for plan in fills:
-            plan.finish(self.get)
+        for made in fills:
+            if isinstance(made, List):
+                self.done[id(made)].extend(map(self.get, made.items))
+            elif isinstance(made, Dict):
+                self._fill(made, self.done[id(made)])
+            else:
+                made.finish(self.get)
         return self.get(self.document.root)
 
     def get(self, node: Any) -> Any:
@@ -140,11 +156,6 @@ class Builder:
         kind = type(node)
         if kind is tuple:
             return Plan(list(node), lambda get: tuple(map(get, node)))
-        if kind is List:
-            made: list[Any] = []
-            return Plan(node.items, lambda get: made.extend(map(get, node.items)), made)
-        if kind is Dict:
-            return self._dict(node)
         if kind is Set:
             return values.set_plan(node.items, None if node.frozen else set())
         if isinstance(node, Call):
@@ -152,22 +163,18 @@ class Builder:
         self.done[id(node)] = self._leaf(node)
         return None
 
-    def _dict(self, node: Dict) -> Plan:
-        made: dict[Any, Any] = {}
+    def _fill(self, node: Dict, made: dict[Any, Any]) -> None:
         keys, items = node.flat[::2], node.flat[1::2]
-        plain = set(map(type, keys)) <= {str} and max(map(len, keys), default=0) <= values.LONG_KEY
-
-        def finish(get: Any) -> None:
-            if plain:
-                made.update(zip(keys, map(get, items), strict=True))
-            else:
-                values.fill_dict(made, list(zip(keys, items, strict=True)), get)
-            if len(made) < len(keys):
-                self._note("pickle-duplicate-key", f"{len(keys) - len(made)} keys of a dict are repeated", node.offset)
-            if not plain and any(type(key) is values.Key for key in made):
+        kinds = set(map(type, keys))
+        texts = kinds <= {str} and max(map(len, keys), default=0) <= values.LONG_KEY
+        if texts or (kinds <= NUMBERS and len(keys) <= 1000):
+            made.update(zip(keys, map(self.get, items), strict=True))
+        else:
+            values.fill_dict(made, list(zip(keys, items, strict=True)), self.get)
+            if any(type(key) is values.Key for key in made):
                 self._note("pickle-odd-key", "a dict has such keys", node.offset)
-
-        return Plan(items if plain else node.flat, finish, made)
+        if len(made) < len(keys):
+            self._note("pickle-duplicate-key", f"{len(keys) - len(made)} keys of a dict are repeated", node.offset)
 
     def _note(self, code: str, message: str, offset: int) -> None:
         if len(self.notes) < 1000:

@@ -222,7 +222,10 @@ def oldest(ckpt: Any) -> dict[str, str]:
     found += _arguments(document)
     version, why = max(found, key=lambda pair: pair[0])
     since = ".".join(map(str, version))
-    return {"torch": since, "why": one_line(f"read since torch {since}: {why}")}
+    also = (
+        "; besides, NumPy 1.26 or newer (numpy._core)" if any(name.dotted.startswith("numpy._core.") for name in document.globals) else ""
+    )
+    return {"torch": since, "why": one_line(f"read since torch {since}: {why}{also}")}
 
 
 def _container(ckpt: Any) -> list[tuple[tuple[int, int], str]]:

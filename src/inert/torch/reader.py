@@ -114,7 +114,7 @@ class Reader:
         return ""
 
     def _names(self) -> str:
-        if self.root == "/" and not next(iter(self.archive.members), "").startswith("/"):
+        if "/" not in next(iter(self.archive.members), ""):
             return "its records lie in no folder"
         for name in self.archive.members:
             if not name.startswith(self.root):

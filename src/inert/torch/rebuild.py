@@ -13,6 +13,7 @@ from functools import partial
 from itertools import pairwise
 
 from ..dtypes import DType
+from ..errors import InertError
 from ..layout import Layout, Storage, bounds
 from ..pickle.nodes import ByteString, Call, Dict, Global, List, Reference
 from ..tensor import Tensor
@@ -88,6 +89,7 @@ def text(value: Any) -> Any:
     return value
 
 
+PARTS = 1 << 20  # numbers that describe one nested tensor
 DIMENSIONS = 1024  # of a size or stride that is looked at: one tuple may serve many tensors
 
 
@@ -251,6 +253,8 @@ def quantized(b: Rebuilder, call: Call) -> Layout:
         raise Odd("quantisation parameters")
     scheme = parameters[0].dotted.removeprefix("torch.")
     if scheme.startswith("per_tensor"):
+        if type(parameters[1]) not in (int, float) or type(parameters[2]) is not int:
+            raise Odd("a scale or zero point that is no number")
         layout.quantization = {"scheme": scheme, "scale": parameters[1], "zero_point": parameters[2]}
         return layout
     scales, zeros, axis = b.tensor(parameters[1]), b.tensor(parameters[2]), take(parameters, 4, 4)[3]
@@ -264,18 +268,29 @@ def quantized(b: Rebuilder, call: Call) -> Layout:
 
 
 def nested(b: Rebuilder, call: Call) -> Layout:
-    buffer, sizes, strides, offsets = (b.tensor(node) for node in take(call.arguments, 4, 4))
+    buffer, *facts = (b.tensor(node) for node in take(call.arguments, 4, 4))
+    sizes, strides, offsets = map(_numbers, facts)
+    return _jagged(b, buffer, list(zip(map(tuple, sizes), map(tuple, strides), offsets, strict=True)))
+
+
+def _numbers(tensor: Tensor) -> list[Any]:
+    """The integers that say how a nested tensor is laid out; they are data, and read while opening."""
+    if tensor.size > PARTS:
+        raise Odd(f"a nested tensor described by {tensor.size:,} numbers")
     try:
-        rows = [(tuple(map(int, row)), tuple(map(int, step))) for row, step in zip(sizes.numpy(), strides.numpy(), strict=True)]
-        starts = [int(start) for start in offsets.numpy()]
-    except (ValueError, TypeError) as error:
-        raise Odd(f"sizes, strides and offsets of a nested tensor ({error})") from None
-    return _jagged(b, buffer, [(shape, steps, start) for (shape, steps), start in zip(rows, starts, strict=True)])
+        array = tensor.numpy()
+    except InertError as error:
+        raise Odd(f"sizes, strides and offsets of a nested tensor: {error.message}") from None
+    if array.dtype.kind not in "iu":
+        raise Odd("sizes, strides or offsets of a nested tensor that are no integers")
+    numbers: list[Any] = array.tolist()
+    return numbers
 
 
 def _jagged(b: Rebuilder, buffer: Tensor, rows: list[tuple[tuple[int, ...], tuple[int, ...], int]]) -> Layout:
     whole = buffer.layout
-    assert whole.storage is not None
+    if whole.storage is None:
+        raise Odd(f"a nested tensor over a {whole.kind} one")
     common = [row[0] for row in rows]
     shape = tuple(sizes[0] if len(set(sizes)) == 1 else -1 for sizes in zip(*common, strict=True))  # -1: differs from part to part
     layout = Layout(whole.dtype, (len(rows), *shape), (), 0, None, whole.requires_grad, whole.device)
@@ -307,7 +322,7 @@ def jagged_object(b: Rebuilder, call: Call) -> Layout:
 
 
 def _from_offsets(b: Rebuilder, values: Tensor, offsets: Tensor) -> Layout:
-    at = [int(start) for start in offsets.numpy()]
+    at = _numbers(offsets)
     step = values.strides[0] if values.shape else 1
     rows = [((end - start, *values.shape[1:]), values.strides, start * step) for start, end in pairwise(at)]
     return _jagged(b, values, rows)

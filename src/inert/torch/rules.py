@@ -33,6 +33,8 @@ CLASSES = {
     "collections.OrderedDict": "OrderedDict", "collections.Counter": "Counter", "builtins.set": "set", "builtins.bytearray": "bytearray",
     "torch.storage.UntypedStorage": "?", "torch.storage.TypedStorage": "?",
 }  # fmt: skip
+# names that are functions: no object of theirs can be made by NEWOBJ
+FUNCTIONS = ("_codecs.encode", "torch.serialization._get_layout", "torch.nested._internal.nested_tensor._rebuild_njt")
 MAPPINGS = ("dict", "OrderedDict", "Counter")
 _NAMES = {List: "list", Dict: "dict", Set: "set", Global: "global", Reference: "storage", ByteString: "str", Row: "Tensor"}
 _NUMBERS = ("int", "float", "bool", "complex")
@@ -227,8 +229,24 @@ RULES: dict[str, Rule] = {
 RULES |= {name: _old(name) for name in TENSOR_CLASSES}
 
 
-def build(judge: Judge, kind: str, state: Any, call: Call) -> None:
-    """BUILD on the result of ``call``."""
+def effects(judge: Judge, kind: str, call: Call) -> None:
+    """What BUILD, APPENDS and SETITEMS do to the result of ``call``, which is of ``kind``."""
+    if kind == "?":
+        return
+    for state in call.states:
+        if judge.full:
+            _build_fully(kind, state)
+        else:
+            _build(judge, kind, state, call)
+    if call.items is not None and not (judge.full and kind == "bytearray"):
+        raise Refused(f"APPEND on a {kind}: only lists can be appended to")
+    settable = ("OrderedDict", "Counter", "bytearray", "Tensor", "Parameter") if judge.full else ("OrderedDict", "Counter")
+    if call.flat is not None and kind not in settable:
+        raise Refused(f"SETITEM on a {kind}: only dict, OrderedDict and Counter can be set")
+
+
+def _build(judge: Judge, kind: str, state: Any, call: Call) -> None:
+    """BUILD as the weights_only unpickler has it."""
     if kind == "Tensor":
         _set_data(judge, state, call)
     elif kind == "Parameter":
@@ -240,6 +258,21 @@ def build(judge: Judge, kind: str, state: Any, call: Call) -> None:
         raise Refused(f"BUILD on {kind}: only tensors, Parameter, OrderedDict and allowed classes can be built")
     elif kind != "Counter" and _filled(state):
         raise Refused(f"a {kind} has no attributes to build")
+
+
+def _build_fully(kind: str, state: Any) -> None:
+    """BUILD as Python's own unpickler has it: Tensor.__setstate__, else a dict for __dict__ and one for slots."""
+    if kind in ("Tensor", "Parameter"):
+        if type(state) is not tuple or not 3 <= len(state) <= 5 or (kind == "Parameter" and len(state) == 4):
+            raise Refused("a tensor's state must be (storage, offset, size, stride) or (requires_grad, volatile, hooks)")
+        return
+    if kind not in ("OrderedDict", "Counter"):
+        if state is not None:
+            raise Refused(f"a {kind} has no attributes to build")
+        return
+    parts = state if type(state) is tuple and len(state) == 2 else (state,)
+    if any(part is not None and not isinstance(part, (Dict, Call)) for part in parts) or (len(parts) == 2 and parts[1] is not None):
+        raise Refused("an object's state must be a dict")
 
 
 def _filled(state: Any) -> bool:

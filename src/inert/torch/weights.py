@@ -10,19 +10,22 @@ out one by one with the real program (tests/test_predict.py holds the cases). Wh
 
 from __future__ import annotations
 
+from functools import partial
+
 from ..errors import one_line
-from ..pickle.nodes import ByteString, Call, Dict, Global, List, Reference, Set
+from ..pickle.nodes import ByteString, Call, Dict, Global, List, Reference
 from ..pickle.opcodes import OPCODES
 from ..pickle.row import Row
-from .allowed import ALLOWED, BLOCKED_MODULES, REBUILDS, REGISTERED, STORAGE_CLASSES
+from .allowed import ALLOWED, BLOCKED_MODULES, CONSTANTS, REBUILDS, REGISTERED, STORAGE_CLASSES
 from .needs import Refused, differentiable, jagged, needed, quantized, sparse
 from .rebuild import Odd, Rebuilder, Storages, text
-from .rules import CLASSES, RULES, build, kind_of
+from .rules import CLASSES, FUNCTIONS, RULES, effects, kind_of
 from .storages import STORAGE_TYPES
+from .walk import nodes, unhashable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from typing import Any
 
     from ..dtypes import DType
@@ -44,7 +47,6 @@ BY_DATA = frozenset(("_rebuild_nested_tensor", "_rebuild_njt", "_rebuild_device_
 BUFFERS = frozenset((0x97, 0x98))  # NEXT_BUFFER, READONLY_BUFFER: torch gives no buffers
 TEXTS = frozenset(b"STU")  # opcodes of Python 2 texts, which torch decodes as UTF-8
 MEMO = 1 << 28  # highest memo index: CPython before 3.15 reserves 16 bytes for each below it
-SLOW, DEEP = 1 << 32, 120_000  # steps and levels of hashing a key: hours, and a C stack's end
 # attributes of a tensor that cannot be set (torch 2.13: setattr on a plain tensor, tried one by one)
 FIXED = frozenset(
     [
@@ -93,9 +95,7 @@ FIXED = frozenset(
         "shape",
     ]
 )
-_ATOMS = frozenset((int, float, str, bool, type(None), bytes, bytearray, Global, Row))
 _KEYS = frozenset((int, float, str, bool, type(None), bytes, Global))
-_EMPTY: frozenset[int] = frozenset()
 
 
 def torch_name(name: Global) -> str:
@@ -270,10 +270,10 @@ class Judge:
         """Rebuild functions whose outcome hangs on the data, or on a class."""
         if short == "_rebuild_njt":
             jagged(arguments[0])
+        elif short == "_rebuild_device_tensor_from_numpy" and kind_of(self, arguments[0]) != "?":
+            raise Refused("a NumPy array is wanted")
         elif short == "_rebuild_wrapper_subclass" and not self.full:
             raise Refused("a tensor subclass must define __torch_dispatch__")
-        elif short == "_rebuild_device_tensor_from_numpy" and not self.full:
-            raise Refused("a NumPy array is wanted, and none can come by")
         return "Tensor"
 
     def _typed(self, arguments: tuple[Any, ...]) -> Any:
@@ -287,7 +287,7 @@ class Judge:
                 raise Refused("_rebuild_njt takes 1 argument")
             jagged(inner[0])
             return None
-        if self.full:
+        if self.full and type(function) is Global and type(kind) is Global and not (allowed(function) and allowed(kind)):
             return function if name in REBUILDS and name.rpartition(".")[2] not in BY_DATA else None
         if type(kind) is not Global or not (kind.dotted in ("torch.Tensor", "torch.nn.parameter.Parameter") or kind.dotted in REGISTERED):
             raise Refused("_rebuild_from_type_v2 wants a tensor class")
@@ -342,38 +342,31 @@ class Judge:
             return
         function = call.function
         if type(function) is not Global:
-            if not self.full:
-                raise Refused("a call of what is no name")
+            kind = kind_of(self, function)
+            if not self.full or kind != "?":
+                raise Refused(f"a call of a {kind}, which is no function")
             return
         if not self.full and not allowed(function):
             return  # refused already, by its name
+        self.kinds[id(call)] = "?"
         try:
             self.kinds[id(call)] = self._result(call, name)
         except Odd as error:
-            self.kinds[id(call)] = "?"
             raise Refused(f"{name}: {error}") from None
-        if not self.full:
-            self._effects(call)
+        effects(self, self.kinds[id(call)], call)
 
     def _result(self, call: Call, name: str) -> str:
-        self.kinds[id(call)] = "?"
-        if name in REBUILDS or (name in REGISTERED and name.endswith("_njt")):
-            if call.how != "REDUCE":
-                raise Refused(f"{name} is no class")
-            return self._tensor(call, name)
-        if name in STORAGE_CLASSES and not name.startswith("torch.storage."):
+        """The kind of what the call makes."""
+        if name in CONSTANTS or (name in STORAGE_CLASSES and not name.startswith("torch.storage.")):
             raise Refused(f"{name} cannot be called")
-        rule = RULES.get(name)
-        if rule is None:
-            if not self.full and (name.startswith("torch.") and name not in REGISTERED and name not in STORAGE_CLASSES):
-                raise Refused(f"{name} cannot be called")
-            return CLASSES.get(name, "?")
-        arguments = self._arguments(call)
-        if call.how == "NEWOBJ" and name in CLASSES:
-            return CLASSES[name]
-        if call.how == "NEWOBJ" and name.rpartition(".")[2][:1] in "_e" and not self.full:
+        if call.how == "NEWOBJ" and (name in REBUILDS or name in FUNCTIONS):
             raise Refused(f"{name} is no class")
-        return rule(self, arguments)
+        if name in REBUILDS or name in FUNCTIONS[2:]:
+            return self._tensor(call, name)
+        arguments = self._arguments(call) if name in RULES else []
+        if name in CLASSES and (call.how == "NEWOBJ" or name not in RULES):
+            return CLASSES[name]
+        return RULES[name](self, arguments) if name in RULES else "?"
 
     def _arguments(self, call: Call) -> list[Any]:
         given = call.arguments
@@ -383,27 +376,16 @@ class Judge:
             return given.items
         if type(given) is Dict and not self.full:
             return given.flat[::2]
-        raise Refused(f"{call.dotted} is called with {kind_of(self, given)} for arguments")
+        raise Refused(f"{call.dotted} is called with a {kind_of(self, given)} for arguments")
 
     def _method(self, call: Call) -> None:
-        """BUILD, APPEND, SETITEM … on a class or a storage."""
-        if self.full:
+        """BUILD, APPEND, SETITEM … on what no call has made: a class, a storage, a list."""
+        target = kind_of(self, call.function)
+        filled = type(call.arguments) is tuple and any(state is not None for state in call.arguments)
+        if call.how == "BUILD" and (target == "storage" or (self.full and (target == "global" or not filled))):
             return
-        if call.how == "BUILD" and type(call.function) is Reference:
-            return
-        raise Refused(f"{call.how} on what is neither list, dict nor tensor")
-
-    def _effects(self, call: Call) -> None:
-        """What BUILD, APPENDS and SETITEMS do to the result."""
-        kind = self.kinds[id(call)]
-        if kind == "?":
-            return
-        for state in call.states:
-            build(self, kind, state, call)
-        if call.items is not None:
-            raise Refused(f"APPEND on a {kind}: only lists can be appended to")
-        if call.flat is not None and kind not in ("OrderedDict", "Counter"):
-            raise Refused(f"SETITEM on a {kind}: only dict, OrderedDict and Counter can be set")
+        if not self.full or target != "global":
+            raise Refused(f"{call.how} on a {target}")
 
     # -- keys and texts -----------------------------------------------------------------------------------------------------
 
@@ -429,54 +411,8 @@ class Judge:
 
     def unhashable(self, key: Any) -> str:
         """Why a value cannot be a dict key or in a set; "" where it can."""
-        if type(key) is not tuple:
-            kind = kind_of(self, key)
-            return f"unhashable key of type {kind}" if kind in ("list", "dict", "set", "OrderedDict", "Counter", "bytearray") else ""
-        steps: dict[int, tuple[int, int]] = {}  # of each tuple: what hashing it costs, and how deep it goes
-        todo: list[Any] = [key]
-        while todo:
-            node = todo[-1]
-            later = [item for item in node if type(item) is tuple and id(item) not in steps]
-            if later:
-                todo += later
-                continue
-            todo.pop()
-            cost, depth = 1, 0
-            for item in node:
-                if type(item) is tuple:
-                    inner, below = steps[id(item)]
-                    cost, depth = cost + inner, max(depth, below)
-                elif why := self.unhashable(item):
-                    return why
-            steps[id(node)] = min(cost, SLOW), depth + 1
-        cost, depth = steps[id(key)]
-        if cost >= SLOW:
-            return "hashing a dict key would take hours (tuples that share tuples): torch hangs"
-        return f"a dict key of {depth:,} nested tuples: torch crashes" if depth > DEEP else ""
+        return unhashable(key, partial(kind_of, self))
 
 
 def _unread(key: str) -> Span:
     raise Odd(f"what data/{key} holds is not looked at")
-
-
-def nodes(document: Document) -> Iterator[Any]:
-    """Every container, call and text of a document, once; also what no path from the root leads to."""
-    seen: set[int] = set()
-    todo = [document.root, *(node for node in document.rows if type(node) is not Row)]
-    while todo:
-        node = todo.pop()
-        kind = type(node)
-        if kind in _ATOMS or id(node) in seen:
-            continue
-        seen.add(id(node))
-        yield node
-        if kind is List or kind is Set:
-            todo += node.items
-        elif kind is Dict:
-            todo += node.flat
-        elif kind is tuple:
-            todo += node
-        elif kind is Reference:
-            todo.append(node.pid)
-        elif isinstance(node, Call):
-            todo += (node.function, node.arguments, node.keywords, *node.states, *(node.items or ()), *(node.flat or ()))
