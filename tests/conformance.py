@@ -19,7 +19,7 @@ import inert
 from inert.errors import InertError
 from inert.pickle.nodes import Call, Global
 from inert.tensor import Tensor
-from inert.torch.values import Object
+from inert.torch.objects import Object
 
 ELIDED = {"_modules", "_parameters", "_buffers"}  # state_dict() leaves these out of its names
 NOWHERE = object()

@@ -122,9 +122,9 @@ def test_no_hostile_file_of_ours_does_anything(tmp_path: Path) -> None:
     for row in rows:
         wanted = HOSTILE[Path(row["path"]).name]
         readable = row.get("hashed", 0)
-        if (row["opened"], readable) != (wanted["opens"], wanted["tensors"]):
+        if row["opened"] != wanted["opens"] or wanted["tensors"] not in (readable, None):
             wrong.append(f"{Path(row['path']).name}: opened {row['opened']}, {readable} tensors read; {row['refused']}")
-    assert wrong == []
+    assert not wrong, wrong
 
 
 def test_the_committed_files_are_what_their_maker_makes() -> None:
@@ -155,7 +155,7 @@ def test_what_a_hostile_file_asks_for_is_recorded(name: str) -> None:
             assert calls(checkpoint) >= set(wanted["calls"])
             if wanted["tensors"] == 1 and "ok" in checkpoint.tensors:
                 assert checkpoint.tensors["ok"].numpy().tolist() == [[0, 1, 2], [3, 4, 5]]
-                assert checkpoint.notes, "a lie is noted"
+                assert checkpoint.notes or not name.startswith("lie_"), "a lie is noted"
     except InertError as error:
         assert not wanted["opens"], error
         assert wanted["refuses"] in f"{type(error).__name__}: {error}"

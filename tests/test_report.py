@@ -23,7 +23,7 @@ from inert.layout import Layout
 from inert.pickle.nodes import Buffer, Call, Dict, Global, List, Reference, Set
 from inert.report import plain
 from inert.report.listing import covered, extent, modules, totals
-from inert.torch.values import Device, Key, Object, Size
+from inert.torch.objects import Device, Key, Object, Size
 from tests.makers import Made, Name, dumps, storage, tensor, torch_zip
 
 

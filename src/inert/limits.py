@@ -47,7 +47,7 @@ class Limits:
         inflated: int = 4 * GIB,  # one deflated storage record
         rank: int = 64,  # dimensions: NumPy's own bound
         paths: int = 10_000,  # further paths to a container that has been listed once
-        name_bytes: int = 512 * MIB,  # all tensor names together: depth × count may be quadratic
+        name_bytes: int = 192 * MIB,  # all tensor names and paths together: depth × count may be quadratic
         logical_bytes: int = 2 * GIB,  # what numpy() may make of a tensor whose bytes are fewer …
         logical_ratio: int = 1024,  # … by more than this ratio (stride 0)
     ) -> None:

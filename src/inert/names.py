@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections import deque
-from itertools import chain
+from itertools import chain, islice
 
 from .finding import Finding
+from .pickle.nodes import shown
 from .tensor import Tensor
-from .torch.values import Object
+from .torch.objects import Object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,10 +67,12 @@ def piece(key: Any) -> str:
         return key
     if isinstance(key, bytes):
         return key.decode("utf-8", "backslashreplace")
+    if isinstance(key, int) and key.bit_length() > 1000:
+        return f"{key:#x}"  # decimal digits take quadratic time, and Python gives no more than 4,300 of them
     if isinstance(key, (int, float, bool)) or key is None:
         return str(key)
     if isinstance(key, tuple) and len(key) < 20 and all(type(part) in _LEAVES for part in key):
-        return repr(key)[:200]
+        return f"({', '.join(map(shown, key))}{',' if len(key) == 1 else ''})"
     return f"<{type(key).__name__}>"
 
 
@@ -83,14 +86,6 @@ class _Frame:
         self.found = found  # tensors found before this frame
         self.path: tuple[Any, ...] | None = None
         self.prefix = ""
-
-
-def _path_of(link: Link) -> tuple[Any, ...]:
-    steps = []
-    while link is not None:
-        link, key = link
-        steps.append(key)
-    return tuple(reversed(steps))
 
 
 class Lister:
@@ -120,12 +115,12 @@ class Lister:
             for key, value in frame.items:
                 kind = type(value)
                 if kind is Tensor:
-                    base = frame.path if frame.path is not None else self._enter(frame)
+                    base = frame.path if frame.path is not None else self._enter(stack)
                     name = frame.prefix + (key if type(key) is str else piece(key))
-                    self.budget -= len(name) + len(base)
+                    self.budget -= len(name)
                     if self.budget < 0:
-                        self._full()
-                        continue
+                        self.notes.append(Finding("names-limit", f"{self.count:,} tensors are listed", "root"))
+                        return
                     self.count += 1
                     placed = value.place(name, base, key)
                     if self.tensors.setdefault(name, placed) is not placed:
@@ -153,14 +148,20 @@ class Lister:
             self.notes.append(Finding("paths-limit", f"more than {self.limits.paths:,} further paths", "root"))
         return self.revisits >= 0
 
-    def _enter(self, frame: _Frame) -> tuple[Any, ...]:
-        frame.path = _path_of(frame.link)
-        frame.prefix = "".join(f"{piece(step)}." for step in frame.path)
+    def _enter(self, stack: list[_Frame]) -> tuple[Any, ...]:
+        """Path and prefix of the last frame, from those of the nearest frame above that has them."""
+        frame = stack[-1]
+        above = next((other for other in islice(reversed(stack), 1, None) if other.path is not None), None)
+        top, path, prefix = (above.link, above.path, above.prefix) if above else (None, (), "")
+        steps, link = [], frame.link
+        while link is not None and link is not top:
+            link, key = link
+            steps.append(key)
+        steps.reverse()
+        frame.path = (*(path or ()), *steps)
+        frame.prefix = prefix + "".join([f"{piece(step)}." for step in steps])
+        self.budget -= 8 * len(frame.path)
         return frame.path
-
-    def _full(self) -> None:
-        if not any(note.code == "names-limit" for note in self.notes):
-            self.notes.append(Finding("names-limit", f"{self.count:,} tensors are listed", "root"))
 
     def _bracket(self) -> None:
         """Names that collide are replaced, every one, by their bracketed paths; the order stays."""

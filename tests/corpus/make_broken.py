@@ -60,7 +60,7 @@ def cut() -> None:
     put("cut_to_nothing", b"", "an empty file", opens=False, refuses="empty")
     put("cut_to_signature", WHOLE[:4], "four bytes are left", opens=False, refuses="4 bytes")
     put("nuls", bytes(4096), "nothing but NUL", opens=False, refuses="NUL")
-    put("hollow", WHOLE[:200] + bytes(len(WHOLE) - 400) + WHOLE[-200:], "zero but for its ends: an unfinished download", opens=False, refuses="again")
+    put("hollow", WHOLE[:200] + bytes(len(WHOLE) - 400) + WHOLE[-200:], "zero but for its ends: an unfinished download", opens=False, refuses="directory")
 
 
 def replaced() -> None:
@@ -89,7 +89,7 @@ def fields() -> None:
     put("central_size", central("data/1", 24, struct.pack("<I", 99)), "a record larger than it is", lost=("b_f16",), notes=("tensor-damaged",))
     put("central_crc", central("data/1", 16, struct.pack("<I", zlib.crc32(b"other"))), "a wrong checksum: only verifying can tell")
     put("end_count", WHOLE[:-12] + struct.pack("<2H", 3, 3)[:2] + WHOLE[-10:], "the narrow end record counts three members", notes=("zip-count",))
-    put("utf8_mangled", WHOLE.decode("utf-8", "replace").encode(), "converted to text and back", opens=False, refuses="U+FFFD")
+    put("utf8_mangled", WHOLE.decode("utf-8", "replace").encode(), "converted to text and back", opens=False, refuses="directory")
     put("line_ends", WHOLE.replace(b"\n", b"\r\n"), "line feeds became two bytes", opens=False, refuses="")
 
 

@@ -1,7 +1,8 @@
 """What inert says of torch.load, held against torch.load: every case of tests/test_predict.py and every zip file of the corpus.
 
-Run as a program, this file is the worker: it reads {"path", "modes"} lines and answers each with what torch said. Loads with
-Each load is made in a process of its own, since one may import what another would then allow; one that hangs is killed. Hostile files (malicious/) are never loaded in full.
+Run as a program, this file is the worker: it reads {"path", "modes"} lines and answers each with what torch said. Each load is made in
+a process of its own, since one may import what another would then allow; one that hangs is killed. Hostile files (malicious/) are never
+loaded in full.
 """
 
 from __future__ import annotations

@@ -164,10 +164,21 @@ class Call(Node):
         return function.dotted if type(function) is Global else ""
 
     def __repr__(self) -> str:
-        return f"<Call {self.dotted or self.function!r} at {self.offset}>"
+        return f"<Call {self.dotted or 'of ' + type(self.function).__name__} at {self.offset}>"
 
 
 class ByteString(bytes):
     """A Python 2 ``str`` (STRING, BINSTRING, SHORT_BINSTRING): bytes whose text encoding only their writer knows."""
 
     __slots__ = ()
+
+
+def shown(value: Any) -> str:
+    """A node or plain value in a few words. ``repr`` of a deep or much shared tuple, or of a huge number, may never end."""
+    if isinstance(value, (str, bytes, bytearray)):
+        return repr(value[:60])
+    if isinstance(value, (tuple, list, dict, set, frozenset)):
+        return f"a {type(value).__name__} of {len(value):,}"
+    if isinstance(value, int) and value.bit_length() > 200:
+        return f"a number of {value.bit_length():,} bits"
+    return repr(value)[:80]

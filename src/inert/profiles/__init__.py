@@ -16,7 +16,7 @@ from itertools import islice
 from ..errors import one_line
 from ..names import piece
 from ..tensor import Tensor
-from ..torch.values import Object
+from ..torch.objects import Object
 from . import lightning
 from .values import MOST, PLAIN, count, fields_of, is_module, is_optimizer, is_weights, kind_of, optimizer, scalar, summary
 

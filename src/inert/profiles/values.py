@@ -15,7 +15,7 @@ from ..errors import InertError
 from ..names import piece
 from ..pickle.nodes import Global
 from ..tensor import Tensor
-from ..torch.values import Object
+from ..torch.objects import Object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from ..layout import Storage
 from ..names import piece
 from ..pickle.nodes import Buffer, Call, Dict, Global, List, Reference, Set
 from ..tensor import Tensor
-from ..torch.values import Key, Object
+from ..torch.objects import Key, Object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,11 +17,13 @@ from ..layout import Layout, bounds, reach
 from ..pickle.nodes import Buffer, ByteString, Call, Dict, Global, List, Reference, Set
 from ..pickle.row import Row, Template
 from ..tensor import Tensor
-from . import values
+from .immediate import immediate
+from .keys import LONG_KEY, fill_dict, set_plan
 from .ndarray import ARRAYS, BUFFERS, array_layout, object_items
+from .objects import Key, Plan, object_plan
 from .rebuild import REBUILD, Odd, Rebuilder, Storages, text
 from .storages import DTYPE_VALUES, PLAIN_VALUES, STORAGE_TYPES
-from .values import CONTAINERS, Plan, immediate, object_plan
+from .values import CONTAINERS, argument
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,12 +42,12 @@ _ODD = (Odd, ValueError, TypeError, OverflowError, ArithmeticError, LookupError,
 
 
 class Work:
-    """What a pickle's calls may copy: in proportion to its bytes. ``bytes(x)``, ``dict(x)`` … may be asked of one argument again and again."""
+    """What a pickle's calls may copy: in proportion to its bytes. ``bytes(x)``, ``dict(x)`` … may be asked of one argument again."""
 
     __slots__ = ("left",)
 
     def __init__(self, size: int) -> None:
-        self.left = 16 * size + (1 << 20)
+        self.left = 4 * size + (1 << 16)
 
     def spend(self, amount: int) -> None:
         self.left -= amount
@@ -157,7 +159,7 @@ class Builder:
         if kind is tuple:
             return Plan(list(node), lambda get: tuple(map(get, node)))
         if kind is Set:
-            return values.set_plan(node.items, None if node.frozen else set())
+            return set_plan(node.items, None if node.frozen else set())
         if isinstance(node, Call):
             return self._call(node)
         self.done[id(node)] = self._leaf(node)
@@ -166,12 +168,12 @@ class Builder:
     def _fill(self, node: Dict, made: dict[Any, Any]) -> None:
         keys, items = node.flat[::2], node.flat[1::2]
         kinds = set(map(type, keys))
-        texts = kinds <= {str} and max(map(len, keys), default=0) <= values.LONG_KEY
+        texts = kinds <= {str} and max(map(len, keys), default=0) <= LONG_KEY
         if texts or (kinds <= NUMBERS and len(keys) <= 1000):
             made.update(zip(keys, map(self.get, items), strict=True))
         else:
-            values.fill_dict(made, list(zip(keys, items, strict=True)), self.get)
-            if any(type(key) is values.Key for key in made):
+            fill_dict(made, list(zip(keys, items, strict=True)), self.get)
+            if any(type(key) is Key for key in made):
                 self._note("pickle-odd-key", "a dict has such keys", node.offset)
         if len(made) < len(keys):
             self._note("pickle-duplicate-key", f"{len(keys) - len(made)} keys of a dict are repeated", node.offset)
@@ -186,7 +188,7 @@ class Builder:
         if type(node) is Reference:
             try:
                 return self.storages.of(node)
-            except Odd:
+            except _ODD:
                 return node
         assert type(node) is Buffer or type(node) is ByteString, node
         return text(node)
@@ -201,10 +203,13 @@ class Builder:
             if name == EMBEDDED:
                 return self._embedded(call)
             make = CONTAINERS.get(name)
-            plan = make(call) if make else immediate(call)
+            if make is None:
+                return immediate(call) or self._inert(call)
+            plan = make(call)
+            plan.cost += 3 * len(plan.children)  # it copies what its argument, a container, may already stand for elsewhere
+            return plan
         except _ODD as error:
             return self._inert(call, error)
-        return plan or self._inert(call)
 
     def _tensor(self, call: Call) -> Plan | None:
         layout = self.rebuild.layout(call)
@@ -246,7 +251,7 @@ class Builder:
         from .legacy import embedded_value
         from .ndarray import raw_bytes
 
-        raw = raw_bytes(values.argument(call))
+        raw = raw_bytes(argument(call))
         if raw is None:
             raise Odd("no bytes")
         if self.depth >= DEPTH:

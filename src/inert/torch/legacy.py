@@ -11,7 +11,7 @@ from __future__ import annotations
 from ..errors import FormatError, TruncatedError
 from ..finding import Finding
 from ..pickle.decode import Document, decode
-from ..pickle.nodes import List
+from ..pickle.nodes import List, shown
 from ..source import BytesSource
 from .rebuild import Odd, Storages, text
 
@@ -53,7 +53,7 @@ def read_legacy(span: Span, limits: Limits, start: int = 0) -> Legacy:
     if pickles["magic"].root != MAGIC:
         raise FormatError("the first pickle is not torch's magic number", offset=start)
     if pickles["protocol"].root != PROTOCOL:
-        raise FormatError(f"protocol {pickles['protocol'].root!r:.40}; torch knows 1001", offset=pickles["magic"].end)
+        raise FormatError(f"protocol {shown(pickles['protocol'].root)}; torch knows 1001", offset=pickles["magic"].end)
     keys = pickles["storage_keys"].root
     names = [text(key) for key in keys.items] if type(keys) is List else []
     return _storages(span, pickles, names, at)
@@ -65,7 +65,7 @@ def _storages(span: Span, pickles: dict[str, Document], names: list[Any], at: in
     fault = ""
     for name in names:
         if type(name) is not str or name not in sizes:
-            fault = f"storage {name!r:.60} is listed but no tensor uses it, so its size is unknown"
+            fault = f"storage {shown(name)} is listed but no tensor uses it, so its size is unknown"
             break
         try:
             count = int.from_bytes(span.read(at, 8), "little", signed=True)

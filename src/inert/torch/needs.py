@@ -9,7 +9,6 @@ Facts: torch 2.13 torch/_utils.py and aten/src/ATen/native/Resize.h, each condit
 from __future__ import annotations
 
 from functools import lru_cache
-from math import prod
 
 from ..pickle.nodes import Call, Dict
 
@@ -45,8 +44,7 @@ def needed(dtype: DType, shape: tuple[int, ...], strides: tuple[int, ...], offse
         raise Refused("a negative size")
     if 0 in shape:
         return 0
-    if min(shape, default=0) < 0 or prod(shape) >= 1 << 63:
-        raise Refused("the number of elements is negative or exceeds 64 bits")
+    countable(shape)
     if meta:
         return 0
     if any(size > 1 and stride < 0 for size, stride in zip(shape, strides, strict=True)):
@@ -54,6 +52,15 @@ def needed(dtype: DType, shape: tuple[int, ...], strides: tuple[int, ...], offse
     last = offset + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True) if size > 1)
     packed = 1 if dtype.counts_items else dtype.packed
     return (last // packed + 1) * dtype.itemsize
+
+
+def countable(shape: tuple[int, ...]) -> None:
+    """Refused where torch cannot count the elements."""
+    count = 1
+    for size in shape:
+        count *= size
+        if size < 0 or count >= 1 << 63:
+            raise Refused("the number of elements is negative or exceeds 64 bits")
 
 
 def quantized(layout: Layout) -> None:
@@ -79,8 +86,7 @@ def sparse(layout: Layout) -> None:
         raise Refused("indices and values of a sparse tensor that do not go together")
     if len(layout.shape) != indices.shape[0] + len(values.shape) - 1:
         raise Refused("a sparse tensor's size that does not go with its indices and values")
-    if min(layout.shape, default=0) < 0 or prod(layout.shape) >= 1 << 63:
-        raise Refused("a sparse tensor's size is negative or exceeds 64 bits")
+    countable(layout.shape)
 
 
 def jagged(state: Any) -> None:

@@ -16,7 +16,7 @@ from functools import partial
 
 from ..errors import InertError, one_line
 from ..pickle.decode import decode
-from ..pickle.nodes import Call
+from ..pickle.nodes import Call, Dict
 from ..pickle.row import Row
 from .allowed import (
     BYTESWAP,
@@ -140,8 +140,8 @@ class _Zip:
             return _no(f"needs {_list(needed)}, and then runs what the file names")
         if gone:
             return _no(f"torch {TORCH} lacks {_list(gone)}")
-        # what weights_only takes, Python's unpickler takes too, but for these two
-        doubtful = self.refusals or self.document.top > MEMO or any(type(call.arguments) is not tuple for call in calls(self.document))
+        # what weights_only takes, Python's own unpickler takes too, as a rule
+        doubtful = self.refusals or self.document.top > MEMO or any(map(_doubtful, calls(self.document)))
         refusals = self._judge(full=True) if doubtful else []
         if refusals:
             return _no(f"torch {TORCH} stops: {refusals[0][1]}")
@@ -238,6 +238,13 @@ def _container(ckpt: Any) -> list[tuple[tuple[int, int], str]]:
     if ckpt.content.order == "big":
         found.append((BYTESWAP, "big-endian data"))
     return found
+
+
+def _doubtful(call: Call) -> bool:
+    """Whether Python's unpickler may see a call otherwise than that of weights_only: arguments that are no tuple, BUILD on the unusual."""
+    if type(call.arguments) is not tuple or call.how == "BUILD":
+        return True
+    return bool(call.states) and not (call.dotted == "collections.OrderedDict" and all(type(state) is Dict for state in call.states))
 
 
 def calls(document: Document) -> Iterator[Call]:

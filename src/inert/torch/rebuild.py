@@ -15,7 +15,7 @@ from itertools import pairwise
 from ..dtypes import DType
 from ..errors import InertError
 from ..layout import Layout, Storage, bounds
-from ..pickle.nodes import ByteString, Call, Dict, Global, List, Reference
+from ..pickle.nodes import ByteString, Call, Dict, Global, List, Reference, shown
 from ..tensor import Tensor
 from .storages import DTYPE_VALUES, SPARSE_PARTS, STORAGE_TYPES, TENSOR_TYPES
 
@@ -50,16 +50,18 @@ class Storages:
             raise Odd("the storage is no persistent id")
         pid = node.pid
         if type(pid) is not tuple or not 5 <= len(pid) <= 6 or text(pid[0]) != "storage":
-            raise Odd(f"persistent id {pid!r:.80} names no storage")
+            raise Odd(f"persistent id {shown(pid)} names no storage")
         kind, key, location, count = pid[1:5]
         dtype = STORAGE_TYPES.get(kind.dotted) if type(kind) is Global else None
         if dtype is None:
-            raise Odd(f"{kind!r:.80} is no storage type")
+            raise Odd(f"{shown(kind)} is no storage type")
         return self.get(text(key), dtype, text(location), count)
 
     def get(self, key: Any, dtype: DType, location: Any, count: Any) -> Storage:
         if type(key) is not str or type(count) is not int or type(location) is not str:
             raise Odd("a storage's key, location and size must be a text, a text and a number")
+        if count.bit_length() > 63:
+            raise Odd("a storage's size is beyond 64 bits")
         first = self.types.setdefault(key, dtype)
         if first is not dtype:
             self.retyped.add(key)
@@ -101,13 +103,15 @@ def integers(value: Any) -> tuple[int, ...]:
         value = tuple(value.items)
     if type(value) is not tuple or len(value) > DIMENSIONS or any(type(item) is not int for item in value):
         raise Odd("a size or stride is no tuple of numbers")
+    if any(item.bit_length() > 63 for item in value):
+        raise Odd("a size or stride beyond 64 bits")
     return value
 
 
 def dtype_of(value: Any) -> DType:
     dtype = DTYPE_VALUES.get(value.dotted) if type(value) is Global else None
     if dtype is None:
-        raise Odd(f"{value!r:.80} is no dtype")
+        raise Odd(f"{shown(value)} is no dtype")
     return dtype
 
 
@@ -140,13 +144,13 @@ class Rebuilder:
     def tensor(self, node: Any) -> Tensor:
         """A component: a tensor call inside another's arguments."""
         if not isinstance(node, Call) or node.dotted not in REBUILD:
-            raise Odd(f"{node!r:.80} is no tensor")
+            raise Odd(f"{shown(node)} is no tensor")
         return Tensor(self.layout(node), limits=self.limits)
 
     def strided(self, storage: Storage, dtype: DType, offset: Any, size: Any, stride: Any, grad: Any = False) -> Layout:
         shape, strides = integers(size), integers(stride)
-        if type(offset) is not int or type(grad) not in (bool, int):
-            raise Odd("the offset is no number or requires_grad no boolean")
+        if type(offset) is not int or offset.bit_length() > 63 or type(grad) not in (bool, int):
+            raise Odd("the offset is no 64-bit number or requires_grad no boolean")
         layout = Layout(dtype, shape, strides, offset, storage, bool(grad), storage.device)
         if storage.device == "meta":
             layout.kind = "meta"
@@ -231,7 +235,7 @@ def sparse(b: Rebuilder, call: Call) -> Layout:
         name = text(take(kind.arguments, 1, 1)[0])
     roles = SPARSE_PARTS.get(str(name))
     if roles is None or type(data) is not tuple:
-        raise Odd(f"{name or kind!r:.80} is no sparse layout")
+        raise Odd(f"{name or shown(kind)} is no sparse layout")
     values = take(data, len(roles) + 1, len(roles) + 2)
     parts = {role: b.tensor(node) for role, node in zip(roles, values, strict=False)}
     layout = Layout(parts["values"].dtype, integers(values[len(roles)]), (), 0, None)
@@ -370,7 +374,7 @@ def from_type(b: Rebuilder, call: Call) -> Layout:
     function, kind, arguments, state = take(call.arguments, 4, 4)
     inner = Call(function, arguments, call.offset, call.how)
     if inner.dotted not in REBUILD:
-        raise Odd(f"{function!r:.80} rebuilds no tensor")
+        raise Odd(f"{shown(function)} rebuilds no tensor")
     layout = b.layout(inner).copy()
     if type(kind) is Global and kind.dotted != "torch.Tensor":
         layout.type = kind.dotted

@@ -235,7 +235,7 @@ def effects(judge: Judge, kind: str, call: Call) -> None:
         return
     for state in call.states:
         if judge.full:
-            _build_fully(kind, state)
+            _build_fully(judge, kind, state, call)
         else:
             _build(judge, kind, state, call)
     if call.items is not None and not (judge.full and kind == "bytearray"):
@@ -260,19 +260,21 @@ def _build(judge: Judge, kind: str, state: Any, call: Call) -> None:
         raise Refused(f"a {kind} has no attributes to build")
 
 
-def _build_fully(kind: str, state: Any) -> None:
+def _build_fully(judge: Judge, kind: str, state: Any, call: Call) -> None:
     """BUILD as Python's own unpickler has it: Tensor.__setstate__, else a dict for __dict__ and one for slots."""
     if kind in ("Tensor", "Parameter"):
         if type(state) is not tuple or not 3 <= len(state) <= 5 or (kind == "Parameter" and len(state) == 4):
             raise Refused("a tensor's state must be (storage, offset, size, stride) or (requires_grad, volatile, hooks)")
+        if len(state) == 4:
+            _set_data(judge, state, call)
         return
     if kind not in ("OrderedDict", "Counter"):
         if state is not None:
             raise Refused(f"a {kind} has no attributes to build")
         return
-    parts = state if type(state) is tuple and len(state) == 2 else (state,)
-    if any(part is not None and not isinstance(part, (Dict, Call)) for part in parts) or (len(parts) == 2 and parts[1] is not None):
-        raise Refused("an object's state must be a dict")
+    first, *slots = state if type(state) is tuple and len(state) == 2 else (state,)
+    if not all(isinstance(part, (Dict, Call)) for part in slots) or not (first is None or isinstance(first, (Dict, Call))):
+        raise Refused("an object's state must be a dict, or a dict and one for its slots")
 
 
 def _filled(state: Any) -> bool:

@@ -16,7 +16,7 @@ from ..errors import one_line
 from ..pickle.nodes import ByteString, Call, Dict, Global, List, Reference
 from ..pickle.opcodes import OPCODES
 from ..pickle.row import Row
-from .allowed import ALLOWED, BLOCKED_MODULES, CONSTANTS, REBUILDS, REGISTERED, STORAGE_CLASSES
+from .allowed import ALLOWED, BLOCKED_MODULES, CONSTANTS, REBUILDS, REGISTERED, STORAGE_CLASSES, TENSOR_CLASSES
 from .needs import Refused, differentiable, jagged, needed, quantized, sparse
 from .rebuild import Odd, Rebuilder, Storages, text
 from .rules import CLASSES, FUNCTIONS, RULES, effects, kind_of
@@ -95,6 +95,7 @@ FIXED = frozenset(
         "shape",
     ]
 )
+_ODD = (Odd, ValueError, TypeError, OverflowError, ArithmeticError, LookupError, AttributeError)  # arguments that make no sense
 _KEYS = frozenset((int, float, str, bool, type(None), bytes, Global))
 
 
@@ -124,7 +125,6 @@ class Judge:
         self.storages = Storages(size, _unread, "little", "")
         self.rebuilder = Rebuilder(self.storages, limits)
         self.kinds: dict[int, str] = {}  # of results, by id of the call
-        self.layouts: dict[int, Layout] = {}
         self.refused: list[tuple[int, str]] = []
         self.sizes: dict[Any, int] = {}  # storage key → bytes, as first declared
         self.templates: dict[int, Any] = {}  # element type, None: not the plain form
@@ -166,7 +166,7 @@ class Judge:
                 self._call(node)
         except Refused as error:
             self._refuse(node.offset, str(error))
-        except Odd as error:
+        except _ODD as error:
             self._refuse(node.offset, f"{node.dotted if isinstance(node, Call) else 'a storage'}: {error}")
 
     def _global(self, name: Global) -> None:
@@ -262,7 +262,7 @@ class Judge:
                 return "Parameter"
             if short.endswith("state"):
                 self._attributes(arguments[3])
-        layout = self.layouts[id(call)] = self.rebuilder.layout(call)
+        layout = self.rebuilder.layout(call)
         self._geometry(layout, arguments, short)
         return "Parameter" if "parameter" in layout.type.lower() else "Tensor"
 
@@ -286,6 +286,7 @@ class Judge:
             if type(inner) is not tuple or len(inner) != 1:
                 raise Refused("_rebuild_njt takes 1 argument")
             jagged(inner[0])
+        if name in REGISTERED:
             return None
         if self.full and type(function) is Global and type(kind) is Global and not (allowed(function) and allowed(kind)):
             return function if name in REBUILDS and name.rpartition(".")[2] not in BY_DATA else None
@@ -351,7 +352,7 @@ class Judge:
         self.kinds[id(call)] = "?"
         try:
             self.kinds[id(call)] = self._result(call, name)
-        except Odd as error:
+        except _ODD as error:
             raise Refused(f"{name}: {error}") from None
         effects(self, self.kinds[id(call)], call)
 
@@ -382,9 +383,10 @@ class Judge:
         """BUILD, APPEND, SETITEM … on what no call has made: a class, a storage, a list."""
         target = kind_of(self, call.function)
         filled = type(call.arguments) is tuple and any(state is not None for state in call.arguments)
-        if call.how == "BUILD" and (target == "storage" or (self.full and (target == "global" or not filled))):
+        known = type(call.function) is Global and call.function.dotted in TENSOR_CLASSES
+        if call.how == "BUILD" and not known and (target == "storage" or (self.full and (target == "global" or not filled))):
             return
-        if not self.full or target != "global":
+        if not self.full or known or target != "global":
             raise Refused(f"{call.how} on a {target}")
 
     # -- keys and texts -----------------------------------------------------------------------------------------------------

@@ -1,0 +1,37 @@
+"""MANIFEST.tsv: every file of the corpus with its writer and its reason: python make_manifest.py (nothing but Python). Run it last."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+OTHER = {
+    "other/legacy.pt": ("torch.save torch 2.13.0", "the layout before 1.6: recognised, not read yet"),
+    "other/torchscript.pt": ("torch.jit.save torch 2.13.0", "TorchScript: recognised, not read yet"),
+}
+TEXTS = {0: "protocol 0, text opcodes", 1: "protocol 1", 2: "protocol 2"}
+
+
+def rows() -> dict[str, tuple[str, str]]:
+    found = dict(OTHER)
+    for path in HERE.glob("*/*.expected.json"):
+        facts = json.loads(path.read_text(encoding="utf-8"))
+        found[f"{path.parent.name}/{path.name.removesuffix('.expected.json')}"] = (facts["writer"], facts["why"])
+    for folder in ("hostile", "broken"):
+        table = json.loads((HERE / folder / "expected.json").read_text(encoding="utf-8"))
+        found |= {f"{folder}/{name}": (f"make_{folder}.py", row["why"]) for name, row in table.items() if (HERE / folder / name).exists()}
+    for path in (HERE / "python2").iterdir():
+        module, _, protocol = path.stem.partition("-p")
+        found[f"python2/{path.name}"] = (f"Python 2.7 {module}", TEXTS[int(protocol)])
+    return found
+
+
+def main() -> None:
+    lines = ["path\twriter\twhy", *("\t".join((path, *row)) for path, row in sorted(rows().items()))]
+    (HERE / "MANIFEST.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(f"{len(lines) - 1} files")
+
+
+if __name__ == "__main__":
+    main()
