@@ -498,6 +498,13 @@ REFUSED: dict[str, Any] = {
 }
 
 
+REFUSED |= {
+    "v3 grad": utils("tensor_v3", storage(), 0, (1,), (1,), True, EMPTY, name("torch float8_e5m2")),
+    "metadata int key": tensor(None, 0, (1,), (1,), False, EMPTY, {1: True}),
+    "UntypedStorage of a text": call(name("torch.storage UntypedStorage"), "a"),
+}
+
+
 def case_of(value: Any) -> Case:
     return value if isinstance(value, Case) else Case(value)
 

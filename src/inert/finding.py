@@ -37,6 +37,8 @@ CODES: dict[str, tuple[str, str]] = {
     "tensor-damaged": (ERROR, "this tensor is refused; the others can be read"),
     "tensor-storage-retyped": (WARNING, "torch uses the first element type for all tensors of the storage"),
     "tensor-hooks": (WARNING, "the tensor carries backward hooks, which are code names; they are kept as data"),
+    "legacy-trailing": (WARNING, "torch.load stops before them; they are no further save"),
+    "legacy-byteorder": (INFO, "storages were read as little-endian all the same, as torch does"),
     "pickle-trailing": (WARNING, "bytes follow the pickle's end; torch ignores them"),
     "pickle-proto": (WARNING, "a second PROTO opcode or one out of place: no ordinary writer makes it"),
     "pickle-frame": (WARNING, "an opcode straddles a frame's end: unpicklers differ on it"),

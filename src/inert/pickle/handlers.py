@@ -39,6 +39,8 @@ def _take(m: Machine, position: int, length: int) -> int:
 
 def _line(m: Machine, position: int, limit: int) -> tuple[bytes, int]:
     end = m.data.find(b"\n", position, position + limit + 1)
+    if end < 0 and m.size - position <= limit:
+        raise TruncatedError("a text argument without an end", hint="the pickle is cut short")
     if end < 0:
         raise FormatError(f"a text argument without an end within {limit:,} bytes")
     return m.data[position:end], end + 1

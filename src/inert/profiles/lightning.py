@@ -276,8 +276,12 @@ def loops(value: Any) -> dict[str, Any]:
 
 
 def _progress(state: Any) -> dict[str, Any]:
-    made = {}
-    for key, item in list(fields_of(state).items())[:MOST]:
-        if isinstance(item, dict) and piece(key).endswith("progress"):
-            made[piece(key)[:LONG]] = {piece(part)[:LONG]: summary(counts) for part, counts in list(item.items())[:MOST]}
-    return made
+    held = fields_of(state)
+    return {piece(key)[:LONG]: _counts(held[key], 3) for key in list(held)[:MOST] if piece(key).endswith("progress")}
+
+
+def _counts(value: Any, depth: int) -> Any:
+    """Dicts of numbers in dicts, such as {optimizer: {step: {total: {ready: 6, completed: 6}}}}."""
+    if isinstance(value, dict) and depth:
+        return {piece(key)[:LONG]: _counts(value[key], depth - 1) for key in list(value)[:MOST]}
+    return summary(value)

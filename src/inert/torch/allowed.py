@@ -11,6 +11,10 @@ tried out with torch 1.5.1 on files of every later writer.
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..pickle.nodes import Global
+
 TORCH = "2.13"  # the version that every sentence of predict.py speaks of
 BLOCKED_MODULES = frozenset(("sys", "os", "posix", "nt"))  # refused even where the caller allows a name of theirs
 
@@ -141,6 +145,26 @@ GONE_MODULES = {
 }
 # Objects whose class is there, but whose own code cannot restore what an older torch wrote.
 CHANGED = {"torch.nn.quantized.modules.linear.LinearPackedParams": "its class has changed since torch 1.13"}
+
+# Attributes of a tensor that a state cannot set (torch 2.13: setattr on a plain tensor, tried one by one).
+FIXED = frozenset((
+    "H", "T", "__class__", "__cuda_array_interface__", "__dict__", "__weakref__", "_base", "_cdata", "_python_dispatch", "_version", "device",
+    "dtype", "grad_fn", "is_cpu", "is_cuda", "is_ipu", "is_leaf", "is_maia", "is_meta", "is_mkldnn", "is_mps", "is_mtia", "is_nested",
+    "is_quantized", "is_sparse", "is_sparse_csr", "is_vulkan", "is_xla", "is_xpu", "itemsize", "layout", "mH", "mT", "name", "nbytes", "ndim",
+    "output_nr", "retains_grad", "shape",
+))  # fmt: skip
+
+
+def torch_name(name: Global) -> str:
+    """The name under which torch looks it up in its list."""
+    return f"{name.module}.{name.name}" if name.module == "exceptions" else name.dotted
+
+
+def allowed(name: Global) -> bool:
+    """Whether ``weights_only=True`` lets the name pass, in a program that has imported nothing but torch."""
+    dotted = torch_name(name)
+    return (dotted in ALLOWED or dotted in REGISTERED) and name.module not in BLOCKED_MODULES
+
 
 # -- the first torch that reads it -------------------------------------------------------------------------------------------
 

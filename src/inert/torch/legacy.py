@@ -19,6 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..dtypes import DType
     from ..limits import Limits
     from ..source import Span
 
@@ -27,69 +28,86 @@ PARTS = ("magic", "protocol", "sys_info", "object", "storage_keys")
 
 
 class Legacy:
-    """One save: its five pickles by name, and its storage records by key."""
+    """One save: its five pickles by name with their offsets, and its storage records by key."""
 
-    def __init__(self, pickles: dict[str, Document], records: dict[str, Span], end: int, fault: str) -> None:
+    def __init__(self, pickles: dict[str, Document], starts: dict[str, int]) -> None:
         self.pickles = pickles
-        self.records = records
-        self.end = end  # offset behind the last storage
-        self.fault = fault  # why the storages end early
+        self.starts = starts
+        self.records: dict[str, Span] = {}
+        self.end = 0  # offset behind the last storage
+        self.fault = ""  # why the storages end early
+        self.fault_at = 0
 
     def size(self, key: str) -> int | None:
         return self.records[key].length if key in self.records else None
 
 
+def decode_at(span: Span, at: int, name: str, limits: Limits) -> Document:
+    """Decode the pickle at ``at``, reading no more of what follows it than four times its own length (and 64 KiB)."""
+    window = 1 << 16
+    while True:
+        data = span.read(at, min(window, span.length - at))
+        document = decode(data, name, limits)
+        if not isinstance(document.fault, TruncatedError) or window >= span.length - at:
+            return document
+        window *= 4
+
+
 def read_legacy(span: Span, limits: Limits, start: int = 0) -> Legacy:
-    """Read one save at ``start``. FormatError where the pickles are damaged; damaged storages are missing from ``records``."""
-    data = span.read()
+    """Read one save at ``start``. FormatError where the pickles are damaged; storages behind a fault are missing from ``records``."""
     pickles: dict[str, Document] = {}
+    starts: dict[str, int] = {}
     at = start
     for name in PARTS:
-        document = decode(data, name, limits, start=at)
+        document = decode_at(span, at, name, limits)
         if document.fault:
             raise document.fault
-        pickles[name] = document
-        at = document.end
-    if pickles["magic"].root != MAGIC:
-        raise FormatError("the first pickle is not torch's magic number", offset=start)
-    if pickles["protocol"].root != PROTOCOL:
-        raise FormatError(f"protocol {shown(pickles['protocol'].root)}; torch knows 1001", offset=pickles["magic"].end)
+        if name == "magic" and document.root != MAGIC:
+            raise FormatError("the first pickle is not torch's magic number", part=name, offset=start)
+        if name == "protocol" and document.root != PROTOCOL:
+            raise FormatError(f"protocol {shown(document.root)}; torch knows {PROTOCOL}", part=name, offset=at)
+        pickles[name], starts[name] = document, at
+        at += document.end
+    save = Legacy(pickles, starts)
     keys = pickles["storage_keys"].root
-    names = [text(key) for key in keys.items] if type(keys) is List else []
-    return _storages(span, pickles, names, at)
+    _storages(save, span, [text(key) for key in keys.items] if type(keys) is List else [], at)
+    return save
 
 
-def _storages(span: Span, pickles: dict[str, Document], names: list[Any], at: int) -> Legacy:
-    sizes = _item_sizes(pickles["object"])
-    records: dict[str, Span] = {}
-    fault = ""
+def _storages(save: Legacy, span: Span, names: list[Any], at: int) -> None:
+    """Step from count to count; the data between is not read."""
+    declared = _declared(save.pickles["object"])
     for name in names:
-        if type(name) is not str or name not in sizes:
-            fault = f"storage {shown(name)} is listed but no tensor uses it, so its size is unknown"
+        dtype, items = declared.get(name, (None, 0)) if type(name) is str else (None, 0)
+        if dtype is None:
+            save.fault = f"storage {shown(name)} is listed but no tensor uses it, so its size is unknown"
             break
         try:
             count = int.from_bytes(span.read(at, 8), "little", signed=True)
-            place = span.sub(at + 8, count * sizes[name])
+            place = span.sub(at + 8, count * dtype.itemsize)
         except TruncatedError:
-            fault = f"storage {name} at byte {at:,} does not fit the bytes that are left"
+            save.fault = f"storage {name} does not fit the {span.length - at:,} bytes that are left"
             break
-        records[name] = place
+        if count != items:
+            save.fault = f"storage {name} counts {count:,} elements where the pickle says {items:,}"
+            break
+        save.records[name] = place
         at += 8 + place.length
-    return Legacy(pickles, records, at, fault)
+    save.end = save.fault_at = at
 
 
-def _item_sizes(document: Document) -> dict[str, int]:
-    """Storage key → bytes of an item, from the persistent ids: the storages themselves do not say."""
+def _declared(document: Document) -> dict[str, tuple[DType, int]]:
+    """Storage key → element type and count, from the persistent ids: the storages themselves give only a count."""
     nowhere: dict[str, Span] = {}
     probe = Storages(lambda key: None, nowhere.__getitem__, "little", "")
-    sizes: dict[str, int] = {}
+    found: dict[str, tuple[DType, int]] = {}
     for reference in document.references:
         try:
             storage = probe.of(reference)
         except Odd:
             continue
-        sizes.setdefault(storage.key, storage.dtype.itemsize)
-    return sizes
+        found.setdefault(storage.key, (storage.dtype, storage.nbytes // storage.dtype.itemsize))
+    return found
 
 
 def embedded_value(raw: bytes, name: str, limits: Limits, convert: Any, depth: int, work: Any) -> tuple[Any, list[Finding]]:

@@ -32,10 +32,12 @@ from .allowed import (
     OLDEST,
     TORCH,
     VERSIONS,
+    allowed,
+    torch_name,
 )  # fmt: skip
 from .reader import Reader
 from .rebuild import text
-from .weights import MEMO, Judge, allowed, torch_name
+from .weights import MEMO, Judge
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -47,7 +47,7 @@ _BYTE_CODECS = frozenset(("base64", "hex", "zlib", "bz2", "quopri", "uu"))
 def kind_of(judge: Judge, node: Any) -> str:
     """The type of a value when torch has made it; "?" where only the file's own code knows."""
     if type(node) is not Row and isinstance(node, Call):
-        return judge.kinds.get(id(node), "?")
+        return judge.kinds.get(id(node)) or CLASSES.get(node.dotted, "?")
     return _NAMES.get(type(node), type(node).__name__)
 
 
@@ -188,6 +188,15 @@ def _layout(judge: Judge, arguments: list[Any]) -> str:
     return "layout"
 
 
+def _bytes(judge: Judge, arguments: list[Any]) -> str:
+    """UntypedStorage: empty, of a size, or of numbers."""
+    _most(arguments, 1, "UntypedStorage")
+    for first in arguments:
+        if kind_of(judge, first) not in ("int", "list", "tuple", "?"):
+            raise Refused(f"UntypedStorage of a {kind_of(judge, first)}")
+    return "?"
+
+
 def _parameter(judge: Judge, arguments: list[Any]) -> str:
     _most(arguments, 2, "Parameter")
     data = arguments[0] if arguments else None
@@ -225,6 +234,7 @@ RULES: dict[str, Rule] = {
     "torch.serialization._get_layout": _layout,
     "torch.nn.parameter.Parameter": _parameter,
     "torch.Tensor": _old("torch.Tensor"),
+    "torch.storage.UntypedStorage": _bytes,
 }
 RULES |= {name: _old(name) for name in TENSOR_CLASSES}
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 from functools import partial
 
 from ..errors import one_line
-from ..pickle.nodes import ByteString, Call, Dict, Global, List, Reference
+from ..pickle.nodes import ByteString, Call, Dict, Global, List, Reference, Set
 from ..pickle.opcodes import OPCODES
 from ..pickle.row import Row
-from .allowed import ALLOWED, BLOCKED_MODULES, CONSTANTS, REBUILDS, REGISTERED, STORAGE_CLASSES, TENSOR_CLASSES
-from .needs import Refused, differentiable, jagged, needed, quantized, sparse
+from .allowed import CONSTANTS, REBUILDS, STORAGE_CLASSES, TENSOR_CLASSES
+from .needs import Refused, differentiable, needed
 from .rebuild import Odd, Rebuilder, Storages, text
 from .rules import CLASSES, FUNCTIONS, RULES, effects, kind_of
 from .storages import STORAGE_TYPES
@@ -29,85 +29,17 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..dtypes import DType
-    from ..layout import Layout
+    from ..layout import Storage
     from ..limits import Limits
     from ..pickle.decode import Document
     from ..source import Span
 
 V2 = "torch._utils._rebuild_tensor_v2"
-# function → fewest and most arguments, as Python counts them
-ARITY = {
-    "_rebuild_tensor": (4, 4), "_rebuild_tensor_v2": (6, 7), "_rebuild_tensor_v3": (7, 8), "_rebuild_parameter": (3, 3),
-    "_rebuild_parameter_with_state": (4, 4), "_rebuild_sparse_tensor": (2, 2), "_rebuild_qtensor": (7, 7), "_rebuild_nested_tensor": (4, 4),
-    "_rebuild_meta_tensor_no_storage": (4, 4), "_rebuild_wrapper_subclass": (8, 8), "_rebuild_from_type_v2": (4, 4),
-    "_rebuild_device_tensor_from_cpu_tensor": (4, 4), "_rebuild_device_tensor_from_numpy": (4, 4), "_rebuild_njt": (1, 1),
-}  # fmt: skip
-# functions whose outcome hangs on the data, or on the code of a class
-BY_DATA = frozenset(("_rebuild_nested_tensor", "_rebuild_njt", "_rebuild_device_tensor_from_numpy", "_rebuild_wrapper_subclass"))
 BUFFERS = frozenset((0x97, 0x98))  # NEXT_BUFFER, READONLY_BUFFER: torch gives no buffers
 TEXTS = frozenset(b"STU")  # opcodes of Python 2 texts, which torch decodes as UTF-8
 MEMO = 1 << 28  # highest memo index: CPython before 3.15 reserves 16 bytes for each below it
-# attributes of a tensor that cannot be set (torch 2.13: setattr on a plain tensor, tried one by one)
-FIXED = frozenset(
-    [
-        "H",
-        "T",
-        "__class__",
-        "__cuda_array_interface__",
-        "__dict__",
-        "__weakref__",
-        "_base",
-        "_cdata",
-        "_python_dispatch",
-        "_version",
-        "data",
-        "device",
-        "dtype",
-        "grad_fn",
-        "imag",
-        "is_cpu",
-        "is_cuda",
-        "is_ipu",
-        "is_leaf",
-        "is_maia",
-        "is_meta",
-        "is_mkldnn",
-        "is_mps",
-        "is_mtia",
-        "is_nested",
-        "is_quantized",
-        "is_sparse",
-        "is_sparse_csr",
-        "is_vulkan",
-        "is_xla",
-        "is_xpu",
-        "itemsize",
-        "layout",
-        "mH",
-        "mT",
-        "name",
-        "nbytes",
-        "ndim",
-        "output_nr",
-        "real",
-        "requires_grad",
-        "retains_grad",
-        "shape",
-    ]
-)
 _ODD = (Odd, ValueError, TypeError, OverflowError, ArithmeticError, LookupError, AttributeError)  # arguments that make no sense
 _KEYS = frozenset((int, float, str, bool, type(None), bytes, Global))
-
-
-def torch_name(name: Global) -> str:
-    """The name under which torch looks it up in its list."""
-    return f"{name.module}.{name.name}" if name.module == "exceptions" else name.dotted
-
-
-def allowed(name: Global) -> bool:
-    """Whether ``weights_only=True`` lets the name pass, in a program that has imported nothing but torch."""
-    dotted = torch_name(name)
-    return (dotted in ALLOWED or dotted in REGISTERED) and name.module not in BLOCKED_MODULES
 
 
 class Judge:
@@ -122,7 +54,7 @@ class Judge:
         self.trouble = trouble  # why torch cannot read the record of a key, "" where it can
         self.full = full
         self.mapped = mapped
-        self.storages = Storages(size, _unread, "little", "")
+        self.storages = _Storages(size, _unread, "little", "")
         self.rebuilder = Rebuilder(self.storages, limits)
         self.kinds: dict[int, str] = {}  # of results, by id of the call
         self.refused: list[tuple[int, str]] = []
@@ -217,7 +149,7 @@ class Judge:
         nbytes, needs, why = known
         self._storage(key, nbytes, row.offset)
         if not why:
-            why = self._room(key, needs)
+            why = self.room(key, needs)
         if why:
             self._refuse(row.offset, why)
 
@@ -236,7 +168,7 @@ class Judge:
         except Refused as error:
             return count * dtype.itemsize, 0, str(error)
 
-    def _room(self, key: Any, needs: int) -> str:
+    def room(self, key: Any, needs: int) -> str:
         """Why a tensor that needs ``needs`` bytes of the storage does not get them."""
         held = self.sizes.get(key, 0)
         if needs > held:
@@ -244,95 +176,6 @@ class Judge:
         if self.mapped and needs > (self.storages.size(key) or 0):
             return f"a tensor needs {needs:,} bytes of data/{key}; torch would map what lies behind the record as if it were its values"
         return ""
-
-    def _tensor(self, call: Call, name: str) -> str:
-        arguments = call.arguments if type(call.arguments) is tuple else ()
-        short = name.rpartition(".")[2]
-        least, most = ARITY.get(short, (0, 99))
-        if not least <= len(arguments) <= most:
-            raise Refused(f"{short} takes {least} arguments, not {len(arguments)}")
-        if short in BY_DATA:
-            return self._special(short, arguments)
-        if short == "_rebuild_from_type_v2":
-            inner = self._typed(arguments)
-            if inner is None:
-                return "?"
-        if short.startswith("_rebuild_parameter"):
-            if arguments[0] is None:
-                return "Parameter"
-            if short.endswith("state"):
-                self._attributes(arguments[3])
-        layout = self.rebuilder.layout(call)
-        self._geometry(layout, arguments, short)
-        return "Parameter" if "parameter" in layout.type.lower() else "Tensor"
-
-    def _special(self, short: str, arguments: tuple[Any, ...]) -> str:
-        """Rebuild functions whose outcome hangs on the data, or on a class."""
-        if short == "_rebuild_njt":
-            jagged(arguments[0])
-        elif short == "_rebuild_device_tensor_from_numpy" and kind_of(self, arguments[0]) != "?":
-            raise Refused("a NumPy array is wanted")
-        elif short == "_rebuild_wrapper_subclass" and not self.full:
-            raise Refused("a tensor subclass must define __torch_dispatch__")
-        return "Tensor"
-
-    def _typed(self, arguments: tuple[Any, ...]) -> Any:
-        """Check the type and state of _rebuild_from_type_v2; the function inside, or None where only its own code knows the rest."""
-        function, kind, _, state = arguments
-        self._attributes(state)
-        name = function.dotted if type(function) is Global else ""
-        if name.endswith("._rebuild_njt"):
-            inner = arguments[2]
-            if type(inner) is not tuple or len(inner) != 1:
-                raise Refused("_rebuild_njt takes 1 argument")
-            jagged(inner[0])
-        if name in REGISTERED:
-            return None
-        if self.full and type(function) is Global and type(kind) is Global and not (allowed(function) and allowed(kind)):
-            return function if name in REBUILDS and name.rpartition(".")[2] not in BY_DATA else None
-        if type(kind) is not Global or not (kind.dotted in ("torch.Tensor", "torch.nn.parameter.Parameter") or kind.dotted in REGISTERED):
-            raise Refused("_rebuild_from_type_v2 wants a tensor class")
-        if name.endswith("._rebuild_wrapper_subclass"):
-            raise Refused("a tensor subclass must define __torch_dispatch__")
-        if name not in REBUILDS:
-            raise Refused(f"{name or 'what is no name'} makes no tensor")
-        return None if name.rpartition(".")[2] in BY_DATA else function
-
-    def _attributes(self, state: Any) -> None:
-        """State that torch sets as attributes: a dict, or a pair of dicts or None."""
-        if type(state) is tuple and len(state) != 2:
-            raise Refused("a tensor's state must be a dict or a pair")
-        for part in state if type(state) is tuple else (state,):
-            if type(part) is Dict:
-                bad = [key for key in part.flat[::2] if type(key) is not str or key in FIXED]
-                if bad:
-                    raise Refused(f"the attribute {bad[0]!r:.40} of a tensor cannot be set")
-            elif part is not None and not isinstance(part, Call) and (part or type(part) is List):
-                raise Refused("a tensor's state must be a dict")
-
-    def _geometry(self, layout: Layout, arguments: tuple[Any, ...], short: str) -> None:
-        if layout.requires_grad:
-            differentiable(layout.dtype)
-        if short in ("_rebuild_tensor_v2", "_rebuild_qtensor"):
-            grad = arguments[4 if short.endswith("v2") else 5]
-            if type(grad) is not bool:
-                raise Refused("requires_grad must be a bool")
-        metadata = arguments[6] if short.endswith("_v2") and short.startswith("_rebuild_tensor") and len(arguments) > 6 else None
-        metadata = arguments[7] if short.endswith("_v3") and len(arguments) > 7 else metadata
-        if type(metadata) is not Dict and metadata:
-            raise Refused("a tensor's metadata must be a dict")
-        if layout.conj and layout.dtype.kind != "c":
-            raise Refused("only complex tensors can be conjugated")
-        if layout.kind == "quantized":
-            quantized(layout)
-        if layout.kind.startswith("sparse"):
-            sparse(layout)
-        elif layout.kind == "meta" and layout.storage is None:
-            needed(layout.dtype, layout.shape, layout.strides, 0, meta=True)
-        elif layout.storage is not None:
-            why = self._room(layout.storage.key, needed(layout.dtype, layout.shape, layout.strides, layout.offset))
-            if why:
-                raise Refused(why)
 
     # -- calls --------------------------------------------------------------------------------------------------------------
 
@@ -363,7 +206,7 @@ class Judge:
         if call.how == "NEWOBJ" and (name in REBUILDS or name in FUNCTIONS):
             raise Refused(f"{name} is no class")
         if name in REBUILDS or name in FUNCTIONS[2:]:
-            return self._tensor(call, name)
+            return rebuilt(self, call, name)
         arguments = self._arguments(call) if name in RULES else []
         if name in CLASSES and (call.how == "NEWOBJ" or name not in RULES):
             return CLASSES[name]
@@ -373,8 +216,9 @@ class Judge:
         given = call.arguments
         if type(given) is tuple:
             return list(given)
-        if type(given) is List and not self.full:
-            return given.items
+        if type(given) in (List, Set) and not self.full:
+            items: list[Any] = given.items
+            return items
         if type(given) is Dict and not self.full:
             return given.flat[::2]
         raise Refused(f"{call.dotted} is called with a {kind_of(self, given)} for arguments")
@@ -414,6 +258,13 @@ class Judge:
     def unhashable(self, key: Any) -> str:
         """Why a value cannot be a dict key or in a set; "" where it can."""
         return unhashable(key, partial(kind_of, self))
+
+
+class _Storages(Storages):
+    """Storages as torch takes them with ``map_location="cpu"``: whatever their location says, and numbers as keys too."""
+
+    def get(self, key: Any, dtype: DType, location: Any, count: Any) -> Storage:
+        return super().get(str(key) if type(key) is int else key, dtype, "cpu", count)
 
 
 def _unread(key: str) -> Span:
