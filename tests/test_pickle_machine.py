@@ -735,7 +735,7 @@ def test_a_lack_of_memory_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(machine: Any, position: int) -> int:
         raise MemoryError
 
-    monkeypatch.setitem(handlers.HANDLERS, ord("]"), full)  # type: ignore[call-overload]
+    monkeypatch.setattr(handlers, "HANDLERS", [full] * 256)
     assert isinstance(read(b"].").fault, LimitError)
 
 

@@ -645,6 +645,12 @@ def test_what_stops_python_s_own_unpickler(data: bytes, why: str) -> None:
     assert why in said["why"]
 
 
+def test_a_device_that_may_be_missing_is_named() -> None:
+    said = judged(Case(tensor(storage(loc="cuda:3"))).archive())
+    assert {said[key]["ok"] for key in ("full", "weights_only")} == {True}
+    assert said["weights_only"]["why"].endswith('; saved from cuda:3: where that is missing, give map_location="cpu"')
+
+
 # -- the archive --------------------------------------------------------------------------------------------------------------
 
 RECORDS = {"data.pkl": b"\x80\x02" + encode({"w": tensor()}) + b".", "byteorder": b"little", "data/0": bytes(64), "version": b"3\n"}

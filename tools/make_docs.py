@@ -1,14 +1,18 @@
-"""Makes what the documents repeat of the code's tables: docs/findings.md, and the formats in README.md.
+"""Makes what the documents repeat of the code: docs/findings.md, and in README.md the formats and the transcripts of real commands.
 
 Usage: make_docs.py. Writes the files that are not as they should be and names them. In README.md only what stands between
-``<!-- formats -->`` and ``<!-- /formats -->`` is made; without these markers the file is left alone.
+``<!-- NAME -->`` and ``<!-- /NAME -->`` is made; without these markers the file is left alone.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
+import os
 import sys
 from pathlib import Path
 
+from inert.cli import main as inert_command
 from inert.finding import CODES
 from inert.formats import FORMATS
 
@@ -42,6 +46,27 @@ def formats() -> str:
     return table(("format", "written by"), ((f"`{one.id}`", one.summary) for one in FORMATS))
 
 
+# name of the markers → the command, and how many lines of its output are shown
+TRANSCRIPTS = {
+    "transcript:ls": (("ls", "examples/demo.ckpt", "state_dict"), 40),
+    "transcript:info": (("info", "examples/demo.ckpt"), 28),
+}
+
+
+def transcript(arguments: tuple[str, ...], most: int) -> str:
+    """A command and what it prints, as a fenced block."""
+    out, here = io.StringIO(), Path.cwd()
+    os.chdir(ROOT)
+    try:
+        with contextlib.redirect_stdout(out):
+            inert_command(list(arguments))
+    finally:
+        os.chdir(here)
+    lines = [line.rstrip() for line in out.getvalue().splitlines()]
+    shown = lines if len(lines) <= most else [*lines[:most], "…"]
+    return "```\n" + "\n".join((f"$ inert {' '.join(arguments)}", *shown)) + "\n```\n"
+
+
 def between(text: str, name: str, body: str) -> str:
     """``text`` with ``body`` between the markers of this name; as it is where it has none. ValueError where one has no partner."""
     begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
@@ -55,10 +80,10 @@ def between(text: str, name: str, body: str) -> str:
 def documents(root: Path = ROOT) -> dict[Path, str]:
     """File → the text that it should hold."""
     readme = root / "README.md"
-    return {
-        root / "docs" / "findings.md": findings(),
-        readme: between(readme.read_text(encoding="utf-8"), "formats", formats()),
-    }
+    text = between(readme.read_text(encoding="utf-8"), "formats", formats())
+    for name, (arguments, most) in TRANSCRIPTS.items():
+        text = between(text, name, transcript(arguments, most))
+    return {root / "docs" / "findings.md": findings(), readme: text}
 
 
 def main(root: Path = ROOT) -> int:

@@ -8,6 +8,7 @@ Refuses to know: names and files. Everything arrives as a Layout that has been c
 from __future__ import annotations
 
 from math import prod
+from operator import index as index_of
 
 import numpy as np
 
@@ -137,7 +138,7 @@ def narrow(layout: Layout, index: Any) -> Layout:
             strides.append(stride * step)
             offset += start * stride if count else 0
         else:
-            position = item.__index__()
+            position = index_of(item)
             if not -size <= position < size:
                 raise IndexError(f"index {position} is out of bounds for a dimension of size {size}")
             offset += (position % size) * stride
@@ -165,9 +166,17 @@ def _inside(index: Any, size: int) -> Any:
     return index
 
 
+def _indices(layout: Layout, role: str) -> Any:
+    found = _part(layout, role)
+    if found.dtype.kind not in "iu":
+        raise FormatError(f"{role} of type {found.dtype}")
+    return found.astype(np.int64)
+
+
 def _coo(layout: Layout, limits: Limits) -> Any:
-    indices, values, dense = _part(layout, "indices"), _part(layout, "values"), _zeros(layout, limits)
-    if indices.ndim != 2 or values.shape[:1] != indices.shape[1:] or values.shape[1:] != dense.shape[indices.shape[0] :]:
+    indices, values, dense = _indices(layout, "indices"), _part(layout, "values"), _zeros(layout, limits)
+    fits = indices.ndim == 2 and len(indices) <= dense.ndim and values.ndim > 0
+    if not fits or values.shape[:1] != indices.shape[1:] or values.shape[1:] != dense.shape[len(indices) :]:
         raise FormatError(f"sparse indices {indices.shape} and values {values.shape} do not fit {dense.shape}")
     where = tuple(_inside(row, size) for row, size in zip(indices, dense.shape, strict=False))
     if not where:
@@ -180,16 +189,25 @@ def _coo(layout: Layout, limits: Limits) -> Any:
     return dense
 
 
+BATCHES = 1 << 20  # compressed matrices in one tensor
+
+
 def _compressed(layout: Layout, limits: Limits, rows: bool) -> Any:
     """CSR, CSC, BSR, BSC with leading batch dimensions: compressed indices count entries along one axis, plain ones name the other."""
     names = ("crow_indices", "col_indices") if rows else ("ccol_indices", "row_indices")
-    counts, plain, values, dense = _part(layout, names[0]), _part(layout, names[1]), _part(layout, "values"), _zeros(layout, limits)
-    batch = counts.shape[:-1]
-    block = values.shape[len(batch) + 1 : len(batch) + 3] if layout.kind.endswith(("bsr", "bsc")) else (1, 1)
-    height, width = dense.shape[len(batch) : len(batch) + 2]
-    major, minor = (height // block[0], width // block[1]) if rows else (width // block[1], height // block[0])
-    if counts.shape[-1] != major + 1 or plain.shape != values.shape[: len(batch) + 1] or counts.shape[:-1] != plain.shape[:-1]:
+    counts, plain = _indices(layout, names[0]), _indices(layout, names[1])
+    values, dense = _part(layout, "values"), _zeros(layout, limits)
+    depth, blocked = counts.ndim - 1, 2 if layout.kind.endswith(("bsr", "bsc")) else 0
+    block = values.shape[depth + 1 : depth + 3] if blocked else (1, 1)
+    batch, matrix, tail = dense.shape[:depth], dense.shape[depth : depth + 2], values.shape[depth + 1 + blocked :]
+    fits = depth >= 0 and len(matrix) == len(block) == 2 and 0 not in block and not any(n % b for n, b in zip(matrix, block, strict=True))
+    fits = fits and dense.shape[depth + 2 :] == tail and counts.shape[:-1] == batch == plain.shape[:-1] and plain.shape == values.shape[: depth + 1]
+    across = tuple(n // b for n, b in zip(matrix, block, strict=True)) if fits else (0, 0)  # blocks in a matrix
+    major, minor = across if rows else across[::-1]
+    if not fits or counts.shape[-1] != major + 1:
         raise FormatError(f"compressed indices {counts.shape}, {plain.shape} and values {values.shape} do not fit {dense.shape}")
+    if prod(batch) > BATCHES:
+        raise LimitError(f"{prod(batch):,} compressed matrices in one tensor", hint="see its components")
     for place in np.ndindex(*batch):
         steps = np.diff(counts[place])
         if counts[place][0] != 0 or counts[place][-1] != plain.shape[-1] or (steps < 0).any():
@@ -197,11 +215,8 @@ def _compressed(layout: Layout, limits: Limits, rows: bool) -> Any:
         first = np.repeat(np.arange(major), steps)
         second = _inside(plain[place], minor)
         row, column = (first, second) if rows else (second, first)
-        tail = values.shape[len(batch) + (3 if layout.kind.endswith(("bsr", "bsc")) else 1) :]
-        blocks = values[place].reshape(-1, *block, *tail)
-        for i in range(block[0]):
-            for j in range(block[1]):
-                dense[place][row * block[0] + i, column * block[1] + j] = blocks[:, i, j]
+        blocks = dense[place].reshape(across[0], block[0], across[1], block[1], *tail)  # a view: dense is contiguous
+        blocks[row, :, column] = values[place].reshape(-1, *block, *tail)
     return dense
 
 

@@ -148,10 +148,10 @@ CHANGED = {"torch.nn.quantized.modules.linear.LinearPackedParams": "its class ha
 
 # Attributes of a tensor that a state cannot set (torch 2.13: setattr on a plain tensor, tried one by one).
 FIXED = frozenset((
-    "H", "T", "__class__", "__cuda_array_interface__", "__dict__", "__weakref__", "_base", "_cdata", "_python_dispatch", "_version", "device",
-    "dtype", "grad_fn", "is_cpu", "is_cuda", "is_ipu", "is_leaf", "is_maia", "is_meta", "is_mkldnn", "is_mps", "is_mtia", "is_nested",
-    "is_quantized", "is_sparse", "is_sparse_csr", "is_vulkan", "is_xla", "is_xpu", "itemsize", "layout", "mH", "mT", "name", "nbytes", "ndim",
-    "output_nr", "retains_grad", "shape",
+    "H", "T", "__class__", "__cuda_array_interface__", "__dict__", "__weakref__", "_base", "_cdata", "_python_dispatch",
+    "_version", "device", "dtype", "grad_fn", "is_cpu", "is_cuda", "is_ipu", "is_leaf", "is_maia", "is_meta", "is_mkldnn",
+    "is_mps", "is_mtia", "is_nested", "is_quantized", "is_sparse", "is_sparse_csr", "is_vulkan", "is_xla", "is_xpu", "itemsize",
+    "layout", "mH", "mT", "name", "nbytes", "ndim", "output_nr", "retains_grad", "shape",
 ))  # fmt: skip
 
 

@@ -308,7 +308,7 @@ class Meaning:
         storage = self.storages.get(row.key, self.dtype, self.location, count)
         layout = Layout(storage.dtype, shape, strides, offset, storage, grad, storage.device)
         last, _, wrong = reach(shape, strides)
-        if wrong or storage.fault or (last + offset) * storage.dtype.itemsize >= storage.nbytes:
+        if wrong or offset < 0 or storage.fault or (last + offset) * storage.dtype.itemsize >= storage.nbytes:
             fault = storage.fault or bounds(storage.dtype, shape, strides, offset, storage, self.rank)
             if fault:
                 layout.fault = fault

@@ -18,23 +18,8 @@ from ..errors import InertError, one_line
 from ..pickle.decode import decode
 from ..pickle.nodes import Call, Dict
 from ..pickle.row import Row
-from .allowed import (
-    BYTESWAP,
-    CHANGED,
-    COALESCED,
-    COMPRESSED,
-    FIRST,
-    FIRST_MODULES,
-    GONE,
-    GONE_MODULES,
-    LATER,
-    METADATA,
-    OLDEST,
-    TORCH,
-    VERSIONS,
-    allowed,
-    torch_name,
-)  # fmt: skip
+from . import allowed as table
+from .allowed import TORCH, allowed, torch_name
 from .reader import Reader
 from .rebuild import text
 from .weights import MEMO, Judge
@@ -109,7 +94,14 @@ class _Zip:
         }
 
     def _judge(self, full: bool = False, mapped: bool = False) -> list[tuple[int, str]]:
-        return Judge(self.document, self._size, partial(self._trouble, mapped=mapped), self.limits, full, mapped).refusals()
+        judge = Judge(self.document, self._size, partial(self._trouble, mapped=mapped), self.limits, full, mapped)
+        refusals = judge.refusals()
+        self.tags = [tag for tag in judge.tags if tag != "cpu"]
+        return refusals
+
+    def _elsewhere(self) -> str:
+        """A hint where tensors were saved from other devices, which the reading machine may not have."""
+        return f'; saved from {_list(self.tags)}: where that is missing, give map_location="cpu"' if self.tags else ""
 
     def _size(self, key: str) -> int | None:
         return self.reader.size(f"data/{key}")
@@ -119,7 +111,7 @@ class _Zip:
 
     def _weights_only(self, blocked: list[str]) -> dict[str, Any]:
         if not self.refusals:
-            return _yes(f"torch {TORCH} loads it with weights_only=True, its default")
+            return _yes(f"torch {TORCH} loads it with weights_only=True, its default{self._elsewhere()}")
         if blocked:
             return _no(f"torch {TORCH} refuses {_count(blocked, 'name')}: {_list(blocked)}{_imports(blocked)}")
         return _no(f"torch {TORCH}'s weights_only unpickler stops: {self.refusals[0][1]}")
@@ -130,7 +122,7 @@ class _Zip:
         # what can be read can be mapped, unless it is deflated
         refusals = self._judge(mapped=True) if self.refusals or self.reader.deflated else []
         if not refusals:
-            return _yes(f"torch {TORCH} maps the storages from the file")
+            return _yes(f"torch {TORCH} maps the storages from the file{self._elsewhere()}")
         if not blocked:
             return _no(f"torch {TORCH} with mmap=True: {refusals[0][1]}")
         also = "; with weights_only=False it could map them" if not self._judge(full=True, mapped=True) else ""
@@ -148,7 +140,7 @@ class _Zip:
         if refusals:
             return _no(f"torch {TORCH} stops: {refusals[0][1]}")
         runs = f", and runs what the file names: {_list(blocked)}" if blocked else ""
-        return _yes(f"torch {TORCH} loads it with weights_only=False{runs}")
+        return _yes(f"torch {TORCH} loads it with weights_only=False{runs}{self._elsewhere()}")
 
 
 def _yes(why: str) -> dict[str, Any]:
@@ -174,8 +166,8 @@ def _list(names: list[str]) -> str:
 
 def _imports(blocked: list[str]) -> str:
     """A hint where importing a module of torch's is all it takes."""
-    modules = _unique(LATER[name] for name in blocked if name in LATER)
-    return f"; import {', '.join(modules)} first" if modules and all(name in LATER for name in blocked) else ""
+    modules = _unique(table.LATER[name] for name in blocked if name in table.LATER)
+    return f"; import {', '.join(modules)} first" if modules and all(name in table.LATER for name in blocked) else ""
 
 
 def imports(names: Iterable[Global]) -> tuple[list[str], list[str]]:
@@ -192,10 +184,10 @@ def imports(names: Iterable[Global]) -> tuple[list[str], list[str]]:
             needed.append(f"the class {name.name} of the script that saved it (__main__)")
         elif top not in AVAILABLE and top not in sys.stdlib_module_names:
             needed.append(f"the module {module}")
-        elif dotted in GONE or dotted in CHANGED:
-            gone.append(f"{dotted} ({GONE.get(dotted) or CHANGED[dotted]})")
-        elif any(module == old or module.startswith(f"{old}.") for old in GONE_MODULES):
-            gone.append(f"{dotted} ({next(why for old, why in GONE_MODULES.items() if module.startswith(old))})")
+        elif dotted in table.GONE or dotted in table.CHANGED:
+            gone.append(f"{dotted} ({table.GONE.get(dotted) or table.CHANGED[dotted]})")
+        elif any(module == old or module.startswith(f"{old}.") for old in table.GONE_MODULES):
+            gone.append(f"{dotted} ({next(why for old, why in table.GONE_MODULES.items() if module.startswith(old))})")
         elif module in _LOOKED_UP and dotted.rpartition(".")[2] not in _LOOKED_UP[module]:
             gone.append(f"{dotted} (Python has no such name)")
     return _unique(needed), _unique(gone)
@@ -210,17 +202,17 @@ def oldest(ckpt: Any) -> dict[str, str]:
         return {"torch": "", "why": f"torch.load reads no {ckpt.format} files"}
     (document,) = ckpt.pickles.values()
     content = ckpt.content
-    found = [(OLDEST, "the zip layout with data/ records")]
+    found = [(table.OLDEST, "the zip layout with data/ records")]
     if content.data.endswith("tensors/"):
         return {"torch": "1.4", "why": "only torch 1.4 reads the zip layout with tensors/ records"}
     found += _container(ckpt)
     for name in document.globals:
-        if name.dotted in FIRST:
-            found.append((FIRST[name.dotted], name.dotted))
+        if name.dotted in table.FIRST:
+            found.append((table.FIRST[name.dotted], name.dotted))
         else:
-            prefix = next((prefix for prefix in FIRST_MODULES if name.dotted.startswith(f"{prefix}.")), None)
+            prefix = next((prefix for prefix in table.FIRST_MODULES if name.dotted.startswith(f"{prefix}.")), None)
             if prefix:
-                found.append((FIRST_MODULES[prefix], prefix))
+                found.append((table.FIRST_MODULES[prefix], prefix))
     found += _arguments(document)
     version, why = max(found, key=lambda pair: pair[0])
     since = ".".join(map(str, version))
@@ -234,11 +226,11 @@ def _container(ckpt: Any) -> list[tuple[tuple[int, int], str]]:
     found = []
     said = ckpt.metadata.get("version", "3")
     number = int(said) if said.isdigit() and len(said) < 4 else 3
-    first = next((first for most, first in VERSIONS.items() if number <= most), None)
+    first = next((first for most, first in table.VERSIONS.items() if number <= most), None)
     if first:
         found.append((first, f"version {number} of the archive format"))
     if ckpt.content.order == "big":
-        found.append((BYTESWAP, "big-endian data"))
+        found.append((table.BYTESWAP, "big-endian data"))
     return found
 
 
@@ -262,13 +254,13 @@ def _arguments(document: Document) -> list[tuple[tuple[int, int], str]]:
     for call in calls(document):
         arguments = call.arguments if type(call.arguments) is tuple else ()
         if call.dotted == "torch._utils._rebuild_tensor_v2" and len(arguments) == 7:
-            found.append((METADATA, "a tensor's metadata (conjugate or negative bit)"))
+            found.append((table.METADATA, "a tensor's metadata (conjugate or negative bit)"))
         elif call.dotted == "torch._utils._rebuild_sparse_tensor" and len(arguments) == 2:
             layout, data = arguments
             said = layout.arguments if isinstance(layout, Call) else None
             name = text(said[0]) if type(said) is tuple and said else ""
             if name != "torch.sparse_coo":
-                found.append((COMPRESSED, f"the layout {name}"))
+                found.append((table.COMPRESSED, f"the layout {name}"))
             elif type(data) is tuple and len(data) == 4:
-                found.append((COALESCED, "a sparse tensor's mark of being coalesced"))
+                found.append((table.COALESCED, "a sparse tensor's mark of being coalesced"))
     return found

@@ -1,8 +1,8 @@
 """What torch's unpickler makes of a document: where ``weights_only=True`` stops, and where a full load does.
 
-Knows: the opcodes, names and calls that torch 2.13 takes, which arguments its rebuild functions and the few allowed classes take, what a
-tensor needs of its storage, and which dict keys Python can hash.
-Refuses to know: archives (reader.py tells whether a record can be had). Nothing is called: a call is judged by its arguments alone.
+Knows: the opcodes, names and calls that torch 2.13 takes, what it wants of a storage's record, and which keys and texts Python cannot make.
+Refuses to know: archives (reader.py tells whether a record can be had), and the arguments of single functions (rules.py for the allowed
+classes, tensors.py for the rebuild functions). Nothing is called: a call is judged by its arguments alone.
 
 Facts: torch 2.13 torch/_weights_only_unpickler.py, torch/_utils.py, torch/_tensor.py, torch/serialization.py (_load), read and then tried
 out one by one with the real program (tests/test_predict.py holds the cases). Where something has no rule here, a call is taken to succeed.
@@ -16,11 +16,12 @@ from ..errors import one_line
 from ..pickle.nodes import ByteString, Call, Dict, Global, List, Reference, Set
 from ..pickle.opcodes import OPCODES
 from ..pickle.row import Row
-from .allowed import CONSTANTS, REBUILDS, STORAGE_CLASSES, TENSOR_CLASSES
+from .allowed import CONSTANTS, REBUILDS, STORAGE_CLASSES, TENSOR_CLASSES, allowed, torch_name
 from .needs import Refused, differentiable, needed
 from .rebuild import Odd, Rebuilder, Storages, text
 from .rules import CLASSES, FUNCTIONS, RULES, effects, kind_of
 from .storages import STORAGE_TYPES
+from .tensors import rebuilt
 from .walk import nodes, unhashable
 
 TYPE_CHECKING = False
@@ -58,6 +59,7 @@ class Judge:
         self.rebuilder = Rebuilder(self.storages, limits)
         self.kinds: dict[int, str] = {}  # of results, by id of the call
         self.refused: list[tuple[int, str]] = []
+        self.tags: dict[str, None] = {}  # devices that storages were saved from
         self.sizes: dict[Any, int] = {}  # storage key → bytes, as first declared
         self.templates: dict[int, Any] = {}  # element type, None: not the plain form
         self.shapes: dict[Any, tuple[int, int, str]] = {}
@@ -116,6 +118,7 @@ class Judge:
         if len(pid) != 5:
             raise Refused(f"a storage's persistent id of {len(pid)} parts instead of 5")
         storage = self.storages.of(node)
+        self.tags[str(text(pid[3]))[:40]] = None
         self._storage(storage.key, storage.nbytes, node.offset)
 
     def _storage(self, key: Any, nbytes: int, offset: int) -> None:
@@ -156,6 +159,7 @@ class Judge:
     def _plain(self, template: Any) -> DType | None:
         """The element type of a template's tensors; None where it is not the plain form."""
         storage = template.storage
+        self.tags[str(text(template.location))[:40]] = None
         plain = template.function.dotted == V2 and text(template.tag) == "storage" and template.hooks.dotted == "collections.OrderedDict"
         return STORAGE_TYPES.get(storage.dotted) if plain and type(storage) is Global and type(template.location) is str else None
 
