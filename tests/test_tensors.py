@@ -465,7 +465,7 @@ def test_wrapper_subclasses_show_what_they_wrap() -> None:
 
 
 ODD: list[Any] = [
-    Made(REBUILD_V2, ()), Made(REBUILD_V2, "text"), Made(REBUILD_V2, (1, 2, 3, 4, 5, 6)), Made(REBUILD_V2, (storage("0", 2), "0", (2,), (1,), False, OrderedDict())),
+    Made(REBUILD_V2, ()), Made(REBUILD_V2, (1, 2, 3, 4, 5, 6)), Made(REBUILD_V2, (storage("0", 2), "0", (2,), (1,), False, OrderedDict())),
     Made(REBUILD_V2, (storage("0", 2), 0, [2.5], (1,), False, OrderedDict())), Made(REBUILD_V2, (storage("0", 2), 0, (2,), (1,), "no", OrderedDict())),
     Made(REBUILD_V2, (Pid("x"), 0, (2,), (1,), False, OrderedDict())), Made(REBUILD_V2, (Pid((1, 2, 3, 4, 5)), 0, (2,), (1,), False, OrderedDict())),
     Made(REBUILD_V2, (storage(5, 2), 0, (2,), (1,), False, OrderedDict())), Made(REBUILD_V2, (storage("0", "2"), 0, (2,), (1,), False, OrderedDict())),

@@ -12,7 +12,7 @@ from operator import index as index_of
 
 import numpy as np
 
-from .errors import FormatError, UnsupportedError
+from .errors import FormatError, LimitError, UnsupportedError
 from .layout import PIECE, Layout, byte_strides, check_logical, item_geometry, reach, refuse
 
 TYPE_CHECKING = False

@@ -61,7 +61,7 @@ def rezipped(path: Path, method: int) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", method) as archive:
         for name, data in records(path).items():
-            archive.writestr(f"renamed/{name}", data)
+            archive.writestr(zipfile.ZipInfo(f"renamed/{name}"), data, method)
     return out.getvalue()
 
 

@@ -1,7 +1,7 @@
 """Files that torch.save writes, and what torch reads back from them: python make_torch.py [FOLDER] (torch 2.13.0, numpy).
 
 One file for each kind of thing that a checkpoint holds. Values are fixed, so that a second run writes the same bytes (embedded.pt and
-other/legacy.pt apart: the old layout names storages by their addresses).
+legacy/ apart: the old layout names storages by their addresses).
 """
 
 from __future__ import annotations
@@ -366,7 +366,14 @@ def main() -> None:
     other.mkdir(exist_ok=True)
     scripted = torch.jit.script(nn.Sequential(nn.Linear(2, 2), nn.ReLU()))
     torch.jit.save(scripted, other / "torchscript.pt")
-    torch.save(state_dict(), other / "legacy.pt", _use_new_zipfile_serialization=False)
+    legacy = FOLDER.parent / "legacy"
+    legacy.mkdir(exist_ok=True)
+    for name in ("state_dict", "views", "sharing", "quantized", "module", "python_objects", "bare_tensor", "empty_dict"):
+        make, why, _ = FILES[name]
+        torch.manual_seed(13)
+        path = legacy / f"{name}.pt"
+        torch.save(make(), path, _use_new_zipfile_serialization=False)
+        write(path, writer=f"torch.save torch {torch.__version__}", why=f"the layout before 1.6: {why}", format="torch-legacy")
     print(f"{len(list(FOLDER.glob('*.pt')))} files in {FOLDER}")
 
 

@@ -53,7 +53,8 @@ class TorchLegacy(Content):
     def saves(self) -> list[Legacy]:
         """Every save in the file, in order; what follows the last one is noted."""
         if not self._saves:
-            span, at, found = self.source.span(), 0, []
+            span, at = self.source.span(), 0
+            found: list[Legacy] = []
             while at < span.length:
                 try:
                     save = read_legacy(span, self.limits, at)

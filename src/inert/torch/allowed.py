@@ -5,7 +5,7 @@ Knows: the 144 names that ``weights_only=True`` allows by default, those that so
 Refuses to know: how a file is judged by them (weights.py, predict.py).
 
 Facts: torch 2.13's ``torch._weights_only_unpickler._get_allowed_globals()`` and ``get_safe_globals()`` after ``import torch``, held
-against this table by tests/oracle/test_predict_oracle.py; the Python sources and headers of torch 1.4 to 2.14 for the first versions,
+against this table by tests/oracle/test_predict_oracle.py; the Python sources and headers of torch 1.0 to 2.14 for the first versions,
 tried out with torch 1.5.1 on files of every later writer.
 """
 
@@ -169,9 +169,20 @@ def allowed(name: Global) -> bool:
 # -- the first torch that reads it -------------------------------------------------------------------------------------------
 
 OLDEST = (1, 5)  # of the zip container with data/ records and version 3; torch 1.6 is the first that writes it by default
+OLDEST_LEGACY = (0, 1)  # of several pickles end to end (0.1.10); what they hold is mostly younger
 # highest version record → first torch that reads it
 VERSIONS = {3: (1, 5), 5: (1, 6), 6: (1, 9), 9: (1, 11), 10: (1, 12)}
 FIRST: dict[str, tuple[int, int]] = {
+    "torch._utils._rebuild_tensor_v2": (0, 4),
+    "torch._utils._rebuild_parameter": (1, 0),
+    "torch.BoolStorage": (1, 1),
+    "torch.BFloat16Storage": (1, 2),
+    "torch.QInt8Storage": (1, 2),
+    "torch.QUInt8Storage": (1, 2),
+    "torch.QInt32Storage": (1, 2),
+    "torch._utils._rebuild_qtensor": (1, 2),
+    "torch._utils._rebuild_sparse_tensor": (1, 4),
+    "torch.serialization._get_layout": (1, 4),
     "torch.ComplexFloatStorage": (1, 6),
     "torch.ComplexDoubleStorage": (1, 6),
     "torch.QUInt4x2Storage": (1, 8),

@@ -14,7 +14,7 @@ from itertools import repeat
 from ..errors import LimitError
 from ..finding import Finding
 from ..layout import Layout, bounds, reach
-from ..pickle.nodes import Buffer, ByteString, Call, Dict, Global, List, Reference, Set
+from ..pickle.nodes import Buffer, ByteString, Call, Dict, Global, List, Reference, Set, shown
 from ..pickle.row import Row, Template
 from ..tensor import Tensor
 from .immediate import immediate
@@ -119,6 +119,9 @@ class Builder:
                 self._fill(made, self.done[id(made)])
             else:
                 made.finish(self.get)
+        for storage in sorted(self.storages.retyped, key=str):
+            text = f"storage {shown(storage)} is declared with several element types"
+            self.notes.append(Finding("tensor-storage-retyped", text, self.document.name))
         return self.get(self.document.root)
 
     def get(self, node: Any) -> Any:

@@ -12,7 +12,7 @@ import codecs
 
 from ..pickle.nodes import ByteString, Call, List
 from .ndarray import raw_bytes
-from .objects import Device, Key, Object, Plan, Size
+from .objects import Device, Plan, Size
 from .rebuild import text
 
 TYPE_CHECKING = False
@@ -75,9 +75,16 @@ def _decimal(value: Any) -> Any:
 def _fraction(*value: Any) -> Any:
     from fractions import Fraction
 
-    if isinstance(value[0], str) and (len(value[0]) > 4300 or "e" in value[0].lower()):
-        raise ValueError(value)
+    for part in value:
+        if not (type(part) is int and part.bit_length() < 1 << 14 or type(part) is str and len(part) < 4300 and "e" not in part.lower()):
+            raise ValueError("no numerator or denominator")
     return Fraction(*value)
+
+
+def _int(value: Any = 0) -> int:
+    if not isinstance(value, (int, float, str, bytes)):
+        raise ValueError("no number")
+    return int(value)
 
 
 def _slice(*arguments: Any) -> slice:
@@ -110,7 +117,7 @@ IMMEDIATE: dict[str, Callable[..., Any]] = {
     "builtins.range": _range,
     "builtins.bytes": lambda value=b"", codec="latin1": _encode(value, codec) if isinstance(value, str) else bytes(_bytearray(value)),
     "builtins.bytearray": _bytearray,
-    "builtins.int": lambda value=0: int(value),
+    "builtins.int": _int,
     "builtins.float": lambda value=0.0: float(value),
     "builtins.str": lambda value="": _text(value),
     "builtins.bool": lambda value=False: bool(value),
@@ -143,17 +150,18 @@ def immediate(call: Call) -> Plan | None:
     if raw is not None:
         return Plan([], lambda get: bytearray(raw) if call.dotted == "builtins.bytearray" else raw, cost=len(raw))
     cost = sum(len(part.items if type(part) is List else part) for part in call.arguments if type(part) in _SIZED)
-    return Plan(list(call.arguments), lambda get: make(*map(_simple, map(get, call.arguments))), cost=cost)
+    return Plan(list(call.arguments), lambda get: make(*[_simple(part, get) for part in call.arguments]), cost=cost)
 
 
 _SIZED = (str, bytes, ByteString, tuple, List)
 
 
-def _simple(value: Any) -> Any:
-    """An argument that a constructor may be given: no container but a flat one of numbers, nothing whose text could be large."""
+def _simple(node: Any, get: Get) -> Any:
+    """An argument that a constructor may be given: no container but a flat one of numbers. Tensors and ranges can be iterated for ever."""
+    value = list(node.items) if type(node) is List else get(node)  # lists are filled last of all
     if isinstance(value, (list, tuple)):
         if any(type(item) is not int for item in value):
             raise ValueError("a container of more than numbers")
-    elif isinstance(value, (dict, set, frozenset, Object, Key)):
+    elif not isinstance(value, (str, bytes, bytearray)) and (hasattr(value, "__iter__") or hasattr(value, "__getitem__")):
         raise ValueError("a container")
     return text(value)

@@ -12,7 +12,7 @@ from re import compile as pattern
 
 from ..dtypes import DTYPES, DType, foreign
 from ..layout import Layout, Storage, contiguous
-from ..pickle.nodes import ByteString, Call, List
+from ..pickle.nodes import ByteString, Call, Global, List
 from ..source import BytesSource
 
 TYPE_CHECKING = False
@@ -52,7 +52,10 @@ def dtype_text(node: Any) -> str:
     """NumPy's text of a pickled dtype ("<f4", "|S5", "<M8[s]"), "O" for objects; "" for records and unknown ones."""
     if not isinstance(node, Call) or node.dotted != DTYPE or type(node.arguments) is not tuple or not node.arguments:
         return ""
-    name, order, unit = _plain(node.arguments[0]), "", ""
+    first = node.arguments[0]
+    if type(first) is Global and first.module == "ml_dtypes" and first.name in _ML:
+        return first.name
+    name, order, unit = _plain(first), "", ""
     state = node.states[-1] if node.states else ()
     if type(state) is tuple and len(state) >= 2:
         order = _plain(state[1])
@@ -62,6 +65,8 @@ def dtype_text(node: Any) -> str:
             unit = _unit(state[8])
     if name in _ML:
         return name
+    if name[:1] == "a":
+        name = f"S{name[1:]}"  # NumPy's old letter for bytes
     text = (order if order in ("<", ">") else "") + name + unit
     return text if _PLAIN.match(text) else ""
 
@@ -167,7 +172,7 @@ def dtype_value(call: Call) -> Any:
 
     text = dtype_text(call)
     known = item_type(text)
-    if known is None and text != "O":
+    if known is None and text not in ("O", "|O", "O8", "|O8"):
         raise Odd("a record dtype")
     import numpy as np
 

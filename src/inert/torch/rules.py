@@ -46,9 +46,10 @@ _BYTE_CODECS = frozenset(("base64", "hex", "zlib", "bz2", "quopri", "uu"))
 
 def kind_of(judge: Judge, node: Any) -> str:
     """The type of a value when torch has made it; "?" where only the file's own code knows."""
-    if type(node) is not Row and isinstance(node, Call):
-        return judge.kinds.get(id(node)) or CLASSES.get(node.dotted, "?")
-    return _NAMES.get(type(node), type(node).__name__)
+    known = judge.kinds.get(id(node)) if isinstance(node, (Call, Reference)) else None
+    if known is None and type(node) is not Row and isinstance(node, Call):
+        return CLASSES.get(node.dotted, "?")
+    return known or _NAMES.get(type(node), type(node).__name__)
 
 
 def _most(arguments: list[Any], most: int, name: str) -> None:

@@ -128,12 +128,13 @@ def state_fields(call: Call) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for state in call.states:
         for part in state if type(state) is tuple else (state,):
-            if type(part) is Dict:
-                found.update((text(key), value) for key, value in part.pairs())
-            elif part is not None:
+            if type(part) is not Dict and part is not None:
                 raise Odd("a state that is no dict")
-    if not all(isinstance(name, str) for name in found):
-        raise Odd("a state with other keys than names")
+            for key, value in part.pairs() if part is not None else ():
+                name = text(key)
+                if not isinstance(name, str):
+                    raise Odd("a state with other keys than names")
+                found[name] = value
     return found
 
 

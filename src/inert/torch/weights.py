@@ -20,7 +20,7 @@ from .allowed import CONSTANTS, REBUILDS, STORAGE_CLASSES, TENSOR_CLASSES, allow
 from .needs import Refused, differentiable, needed
 from .rebuild import Odd, Rebuilder, Storages, text
 from .rules import CLASSES, FUNCTIONS, RULES, effects, kind_of
-from .storages import STORAGE_TYPES
+from .storages import STORAGE_TYPES, UNTYPED
 from .tensors import rebuilt
 from .walk import nodes, unhashable
 
@@ -45,19 +45,21 @@ _KEYS = frozenset((int, float, str, bool, type(None), bytes, Global))
 
 class Judge:
     """One reading of a document with torch's eyes. ``full``: a full load, whose names are somebody else's business (predict.py).
-    ``mapped``: with ``mmap=True``, where torch takes bytes from the file without looking at the records' sizes."""
+    ``mapped``: with ``mmap=True``, where torch takes bytes from the file without looking at the records' sizes. ``legacy``: a pickle of the
+    layout before 1.6, whose persistent ids have a part more."""
 
     def __init__(
         self, document: Document, size: Callable[[str], int | None], trouble: Callable[[str], str], limits: Limits,
-        full: bool = False, mapped: bool = False,
+        full: bool = False, mapped: bool = False, legacy: bool = False,
     ) -> None:  # fmt: skip
         self.document = document
         self.trouble = trouble  # why torch cannot read the record of a key, "" where it can
         self.full = full
         self.mapped = mapped
+        self.legacy = legacy
         self.storages = _Storages(size, _unread, "little", "")
         self.rebuilder = Rebuilder(self.storages, limits)
-        self.kinds: dict[int, str] = {}  # of results, by id of the call
+        self.kinds: dict[int, str] = {}  # of results, by id of the node that makes them
         self.refused: list[tuple[int, str]] = []
         self.tags: dict[str, None] = {}  # devices that storages were saved from
         self.sizes: dict[Any, int] = {}  # storage key → bytes, as first declared
@@ -112,11 +114,16 @@ class Judge:
     # -- storages -----------------------------------------------------------------------------------------------------------
 
     def _reference(self, node: Reference) -> None:
-        pid = node.pid
+        pid, parts = node.pid, 6 if self.legacy else 5
+        if self.full and self.legacy and type(pid) is tuple and len(pid) == 4 and text(pid[0]) == "module":
+            self.kinds[id(node)] = "?"  # a class with its source, which torch compares
+            return
         if type(pid) is not tuple or not pid or text(pid[0]) != "storage":
             raise Refused("a persistent id that names no storage")
-        if len(pid) != 5:
-            raise Refused(f"a storage's persistent id of {len(pid)} parts instead of 5")
+        if len(pid) != parts:
+            raise Refused(f"a storage's persistent id of {len(pid)} parts instead of {parts}")
+        if self.legacy and type(pid[1]) is Global and pid[1].dotted in UNTYPED:
+            raise Refused("an untyped storage, which torch writes but cannot read in the layout before 1.6")
         storage = self.storages.of(node)
         self.tags[str(text(pid[3]))[:40]] = None
         self._storage(storage.key, storage.nbytes, node.offset)
