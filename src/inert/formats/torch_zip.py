@@ -181,7 +181,8 @@ class TorchZip(Content):
                 raise
             start = None
         packed = member.packed if member.method == DEFLATED else None
-        return Part(name, self.source.name, start, member.size, role, packed, member.crc32)
+        crc = member.crc32 or (0 if not member.size else None)  # zero for a member with content: not computed
+        return Part(name, self.source.name, start, member.size, role, packed, crc)
 
     def metadata(self) -> dict[str, str]:
         names = {"byteorder": "byteorder", "version": "version", ".data/version": "version", ".format_version": "format_version"}
