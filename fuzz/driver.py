@@ -178,9 +178,7 @@ def run(one: One, seeds: Iterable[bytes]) -> None:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--engine", choices=("auto", "atheris", "random"), default="auto")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument(
-        "--corpus", help="where atheris keeps its inputs from run to run, in a folder per target (default: nowhere)"
-    )
+    parser.add_argument("--corpus", help="where atheris keeps its inputs from run to run, in a folder per target (default: nowhere)")
     parser.add_argument("inputs", nargs="*", type=Path, help="try these files, once each")
     options = parser.parse_args()
     name = Path(sys.argv[0]).stem

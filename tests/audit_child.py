@@ -58,9 +58,7 @@ class Watch:
 
 
 def _shown(args: tuple[Any, ...]) -> str:
-    return ", ".join(
-        repr(a)[:120] if isinstance(a, (str, bytes, int, list, tuple, type(None))) else f"<{type(a).__name__}>" for a in args
-    )
+    return ", ".join(repr(a)[:120] if isinstance(a, (str, bytes, int, list, tuple, type(None))) else f"<{type(a).__name__}>" for a in args)
 
 
 class Counts:

@@ -94,7 +94,9 @@ def tensors_differ(checkpoint: inert.Checkpoint, expected: dict[str, Any]) -> It
     yield from sharing_differs(found)
     arrays = {name_of(leaf["path"]) for leaf in expected.get("leaves", ()) if leaf["type"] == "numpy.ndarray"}
     known = {id(tensor) for _, tensor in found}
-    inside = tuple(f"{name_of(leaf['path'][:-1])}." for leaf in expected.get("leaves", ()) if leaf["type"].endswith("ScriptObject"))  # packed weights
+    inside = tuple(
+        f"{name_of(leaf['path'][:-1])}." for leaf in expected.get("leaves", ()) if leaf["type"].endswith("ScriptObject")
+    )  # packed weights
     if not any(odd_key(entry["path"]) for entry in expected["tensors"]):
         strange = (name for name, t in listing.tensors.items() if id(t) not in known and name not in arrays and t.kind != "numpy")
         yield from (f"invented {name}" for name in strange if not name.startswith(inside))
@@ -146,7 +148,9 @@ def quantization_differs(tensor: Tensor, entry: dict[str, Any]) -> Iterator[str]
         yield from unequal("scales", tensor.components["scales"].numpy().tolist(), entry["q_scales"])
         yield from unequal("zero points", tensor.components["zero_points"].numpy().tolist(), entry["q_zero_points"])
     if "dequantized" in entry:
-        yield from unequal("dequantized", hashlib.sha256(np.ascontiguousarray(tensor.dequantize()).tobytes()).hexdigest(), entry["dequantized"])
+        yield from unequal(
+            "dequantized", hashlib.sha256(np.ascontiguousarray(tensor.dequantize()).tobytes()).hexdigest(), entry["dequantized"]
+        )
 
 
 def sharing_differs(found: list[tuple[dict[str, Any], Tensor]]) -> Iterator[str]:
@@ -240,7 +244,11 @@ def same_number(found: Any, leaf: dict[str, Any]) -> bool:
 def same_bytes(kind: type) -> Callable[[Any, dict[str, Any]], bool]:
     def same(found: Any, leaf: dict[str, Any]) -> bool:
         value = leaf["value"]
-        return type(found) is kind and (found[: len(value["hex"]) // 2].hex(), len(found), hashlib.sha256(bytes(found)).hexdigest()) == (value["hex"], value["len"], value["sha256"])
+        return type(found) is kind and (found[: len(value["hex"]) // 2].hex(), len(found), hashlib.sha256(bytes(found)).hexdigest()) == (
+            value["hex"],
+            value["len"],
+            value["sha256"],
+        )
 
     return same
 
@@ -310,7 +318,9 @@ def same_class(found: Any, leaf: dict[str, Any]) -> bool:
     wanted = leaf["path"][-1][1]
     if wanted in ("argparse.Namespace", "types.SimpleNamespace"):
         return type(found).__name__ == "Namespace"
-    return isinstance(found, Object) and found.type == wanted or f"{type(found).__module__}.{type(found).__name__}" == wanted == "uuid.UUID"
+    return (
+        isinstance(found, Object) and found.type == wanted
+    ) or f"{type(found).__module__}.{type(found).__name__}" == wanted == "uuid.UUID"
 
 
 def same_metadata(found: Any, leaf: dict[str, Any]) -> bool:
@@ -336,7 +346,7 @@ LEAVES: dict[str, Callable[[Any, dict[str, Any]], bool]] = {
     "numpy.ndarray": same_array, "global": same_global,
     "torch.Size": lambda found, leaf: type(found).__name__ == "Size" and list(found) == leaf["value"],
     "torch.dtype": lambda found, leaf: f"torch.{found}" == leaf["value"], "torch.device": lambda found, leaf: str(found) == leaf["value"],
-    "collections.deque": lambda found, leaf: type(found) is deque and (leaf["value"] == [] and not found or repr(found) == leaf["value"]),
+    "collections.deque": lambda found, leaf: type(found) is deque and ((leaf["value"] == [] and not found) or repr(found) == leaf["value"]),
     "datetime.datetime": text_of("datetime", "datetime"), "datetime.date": text_of("datetime", "date"), "datetime.timedelta": text_of("datetime", "timedelta"),
     "datetime.time": text_of("datetime", "time", repr), "datetime.timezone": text_of("datetime", "timezone", repr),
     "decimal.Decimal": text_of("decimal", "Decimal", repr), "fractions.Fraction": text_of("fractions", "Fraction", repr), "uuid.UUID": text_of("uuid", "UUID", repr),
@@ -351,11 +361,32 @@ for _kind in ("Int16DType", "DateTime64DType"):
 for _kind in (set, frozenset):
     LEAVES[_kind.__name__] = LEAVES[f"builtins.{_kind.__name__}"] = LEAVES[f"__builtin__.{_kind.__name__}"] = same_set(_kind)
 for _kind in (range, slice):
-    LEAVES[_kind.__name__] = LEAVES[f"builtins.{_kind.__name__}"] = LEAVES[f"__builtin__.{_kind.__name__}"] = text_of("builtins", _kind.__name__, repr)
+    LEAVES[_kind.__name__] = LEAVES[f"builtins.{_kind.__name__}"] = LEAVES[f"__builtin__.{_kind.__name__}"] = text_of(
+        "builtins", _kind.__name__, repr
+    )
 for _name in ("dict", "list", "tuple"):
     LEAVES[f"__builtin__.{_name}"] = LEAVES[f"builtins.{_name}"]
-for _name in """bool bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 bytes_ str_ datetime64
-        timedelta64""".split():
+for _name in [
+    "bool",
+    "bool_",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+    "bytes_",
+    "str_",
+    "datetime64",
+    "timedelta64",
+]:
     LEAVES[f"numpy.{_name}"] = same_scalar
 
 
@@ -394,7 +425,12 @@ def look_over(path: Path | str, **options: Any) -> Look:
                 assert "\n" not in str(note)
                 look.codes.append(note.code)
             assert all(part.size >= 0 for part in checkpoint.parts.values())
-            repr((checkpoint.root if not isinstance(checkpoint.root, (dict, list, tuple)) else type(checkpoint.root), dict(checkpoint.metadata)))
+            repr(
+                (
+                    checkpoint.root if not isinstance(checkpoint.root, (dict, list, tuple)) else type(checkpoint.root),
+                    dict(checkpoint.metadata),
+                )
+            )
             for document in checkpoint.pickles.values():
                 assert sum(1 for _ in document.made) >= 0
     except InertError as error:

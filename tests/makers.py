@@ -82,7 +82,9 @@ def zip_bytes(
         if pad is None:
             room = -(where + 30 + len(there["name"]) + 4) % align
             pad = b"FB" + struct.pack("<H", room) + b"Z" * room
-        header = struct.pack("<4s5H3I", there["sig"], 0, there["flags"], there["method"], 0, 0, there["crc"], there["packed"], there["size"])
+        header = struct.pack(
+            "<4s5H3I", there["sig"], 0, there["flags"], there["method"], 0, 0, there["crc"], there["packed"], there["size"]
+        )
         lengths = (there.get("name_length", len(there["name"])), there.get("extra_length", len(pad)))
         out += header + struct.pack("<2H", *lengths) + there["name"] + pad
         entry.at = len(out) + len(before)

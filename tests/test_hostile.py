@@ -71,7 +71,9 @@ def child() -> None:
         with os.fdopen(reader, "rb") as pipe:
             said = pipe.read()
         _, status = os.waitpid(pid, 0)
-        found = json.loads(said) if said else {"crash": f"ended by signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else "said nothing"}
+        found = (
+            json.loads(said) if said else {"crash": f"ended by signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else "said nothing"}
+        )
         print(json.dumps({"path": path, "seconds": time.monotonic() - start, **found}), flush=True)
 
 
@@ -228,6 +230,11 @@ def test_the_shared_corpus(kind: str) -> None:
     wrong = []
     for row in rows:
         wanted = table.get(Path(row["path"]).relative_to(SHARED / kind).as_posix(), {})
-        if wanted.get("expect", "").startswith("loads") and row["refused"] and "UnidentifiedError" not in row["refused"] and "this version" not in row["refused"]:
+        if (
+            wanted.get("expect", "").startswith("loads")
+            and row["refused"]
+            and "UnidentifiedError" not in row["refused"]
+            and "this version" not in row["refused"]
+        ):
             wrong.append(f"{row['path']}: torch loads it, inert: {row['refused']}")
     assert wrong == []

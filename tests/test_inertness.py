@@ -57,9 +57,7 @@ def test_no_module_looks_up_code_by_name() -> None:
             name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
             bare = isinstance(node, ast.Name)
             if (bare and name in DYNAMIC) or name == "__import__" or (name == "import_module" and module not in ("inert", "inert.formats")):
-                faults.append(
-                    f"{file.name}:{node.lineno}: {module} names {name}: inert calls nothing that it has looked up by name"
-                )
+                faults.append(f"{file.name}:{node.lineno}: {module} names {name}: inert calls nothing that it has looked up by name")
     assert not faults, "\n" + "\n".join(faults)
 
 

@@ -28,7 +28,10 @@ LAYERS = (
     Layer(("source", "sink"), "source and sink move bytes; what the bytes mean is for the layers above"),
     Layer(("dtypes",), "the dtype table holds facts about numbers; it knows no tensor, container or format"),
     Layer(("containers", "pickle"), "containers give Spans and the pickle machine gives nodes; neither knows what a tensor is"),
-    Layer(("layout", "tensor", "arrays", "interop"), "a tensor is elements over Spans; which program wrote it is for torch and tensorflow to know"),
+    Layer(
+        ("layout", "tensor", "arrays", "interop"),
+        "a tensor is elements over Spans; which program wrote it is for torch and tensorflow to know",
+    ),
     Layer(("torch", "tensorflow"), "torch and tensorflow make values of nodes and Spans; they know no Checkpoint and no format"),
     Layer(("names",), "names walk the values of a root; they know no Checkpoint"),
     Layer(("checkpoint",), "a Checkpoint holds what was read; it knows neither profiles nor the formats that fill it"),

@@ -64,7 +64,13 @@ def test_keys_positions_and_fields() -> None:
 
 def test_modules_have_the_names_of_their_state_dict() -> None:
     def module(parameters: Any = (), buffers: Any = (), modules: Any = (), **more: Any) -> Made:
-        state = {"training": True, "_parameters": OrderedDict(parameters), "_buffers": OrderedDict(buffers), "_modules": OrderedDict(modules), **more}
+        state = {
+            "training": True,
+            "_parameters": OrderedDict(parameters),
+            "_buffers": OrderedDict(buffers),
+            "_modules": OrderedDict(modules),
+            **more,
+        }
         return Made(Name("gone", "Module"), (), state, new=True)
 
     linear = module({"weight": Made(PARAMETER, (weight(), True, OrderedDict())), "bias": None}, plain={"t": weight()})
@@ -109,13 +115,24 @@ def test_names_that_collide_are_bracketed(case: str) -> None:
 
 
 def test_objects_of_one_look_are_told_apart() -> None:
-    with opened(dumps({Name("gone", "a"): weight("0"), Name("gone", "b"): weight("1"), Made(Name("x", "y"), (), new=True): weight("2")})) as checkpoint:
+    with opened(
+        dumps({Name("gone", "a"): weight("0"), Name("gone", "b"): weight("1"), Made(Name("x", "y"), (), new=True): weight("2")})
+    ) as checkpoint:
         assert len(checkpoint.tensors) == 3
         assert len({t.numpy()[0] for t in checkpoint.tensors.values()}) == 3
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.recursive(st.just(None), lambda inner: st.dictionaries(st.sampled_from(["a", "b", "a.b", ".", "", "0"]) | st.integers(0, 1), inner, max_size=3) | st.lists(inner, max_size=3), max_leaves=12))
+@given(
+    st.recursive(
+        st.just(None),
+        lambda inner: (
+            st.dictionaries(st.sampled_from(["a", "b", "a.b", ".", "", "0"]) | st.integers(0, 1), inner, max_size=3)
+            | st.lists(inner, max_size=3)
+        ),
+        max_leaves=12,
+    )
+)
 def test_any_nesting_lists_every_tensor_once(shape: Any) -> None:
     count = 0
 

@@ -104,7 +104,7 @@ def alike(obj: Any, root: Any) -> str:
         mine: list[Any]
         if kind is dict and type(b) is Dict:
             mine, other = [x for pair in a.items() for x in pair], b.flat
-        elif kind is list and type(b) is List or kind is tuple and type(b) is tuple:
+        elif (kind is list and type(b) is List) or (kind is tuple and type(b) is tuple):
             mine, other = list(a), list(b.items) if kind is list else list(b)
         elif kind in (set, frozenset):
             mine, other = list(a), _set_items(b, kind)
@@ -225,7 +225,9 @@ ROWS: dict[str, list[tuple[bytes, Any]]] = {
     "NEXT_BUFFER": [(b"\x97.", ("buffer",))],
     "READONLY_BUFFER": [(b"\x97\x98.", ("buffer",)), (b"\x98.", FormatError)],
 }  # fmt: skip
-ROWS["BINUNICODE"] = [(data if data.endswith(b".") or expected is FormatError else data + b".", expected) for data, expected in ROWS["BINUNICODE"]]
+ROWS["BINUNICODE"] = [
+    (data if data.endswith(b".") or expected is FormatError else data + b".", expected) for data, expected in ROWS["BINUNICODE"]
+]
 ROWS["BINUNICODE"][3] = (b"X\2\0\0\0a..", "a.")
 ROWS["MARK"][0] = (b"(.", FormatError)
 CASES = [pytest.param(data, expected, id=f"{name} {i}") for name, rows in ROWS.items() for i, (data, expected) in enumerate(rows)]
@@ -443,11 +445,22 @@ def test_more_than_any_batch(protocol: int) -> None:
 def test_objects_of_absent_classes(protocol: int) -> None:
     kind, rebuild = Name("gone.module", "Class"), Name("gone", "make")
     inner = Made(kind, (1, "two"), {"a": 1}, new=True)
-    value = [inner, Made(rebuild, (inner,), None, [1, 2], [("k", "v")]), Made(kind, (), ({"x": 1}, {"y": 2}), new=True), inner, Pid(("storage", kind, "0"))]
+    value = [
+        inner,
+        Made(rebuild, (inner,), None, [1, 2], [("k", "v")]),
+        Made(kind, (), ({"x": 1}, {"y": 2}), new=True),
+        inner,
+        Pid(("storage", kind, "0")),
+    ]
     root = sound(dumps(value, protocol))
     first, second, third, again, reference = root.items
     assert again is first
-    assert (first.how, first.dotted, first.arguments, [plain(s) for s in first.states]) == ("NEWOBJ", "gone.module.Class", (1, "two"), [{"a": 1}])
+    assert (first.how, first.dotted, first.arguments, [plain(s) for s in first.states]) == (
+        "NEWOBJ",
+        "gone.module.Class",
+        (1, "two"),
+        [{"a": 1}],
+    )
     assert second.how == "REDUCE"
     assert second.arguments[0] is first
     assert (second.items, second.flat) == ([1, 2], ["k", "v"])
@@ -456,7 +469,14 @@ def test_objects_of_absent_classes(protocol: int) -> None:
 
 
 def test_what_cpython_makes_of_real_classes() -> None:
-    value = [collections.OrderedDict(a=1), collections.defaultdict(list, b=[2]), collections.Counter("aab"), collections.deque([1, 2], 5), complex(1, 2), range(3)]
+    value = [
+        collections.OrderedDict(a=1),
+        collections.defaultdict(list, b=[2]),
+        collections.Counter("aab"),
+        collections.deque([1, 2], 5),
+        complex(1, 2),
+        range(3),
+    ]
     for protocol in range(2, 6):
         found = [(call.dotted, call.how) for call in sound(pickle.dumps(value, protocol)).items]
         assert found == [
@@ -494,7 +514,9 @@ def test_python_2(path: Path) -> None:
 
 
 def made(document: Document) -> list[tuple[str, int, str]]:
-    return [(type(node).__name__ if not isinstance(node, Call) else "Call", node.offset, getattr(node, "dotted", "")) for node in document.made]
+    return [
+        (type(node).__name__ if not isinstance(node, Call) else "Call", node.offset, getattr(node, "dotted", "")) for node in document.made
+    ]
 
 
 ASKING = {
@@ -575,7 +597,9 @@ def test_recorded_positions_are_those_of_pickletools(data: st.DataObject) -> Non
         st.integers() | st.text(max_size=3) | names,
         lambda inner: (
             st.lists(inner, max_size=3)
-            | st.builds(lambda f, a, s, new: Made(f, tuple(a), s, new=new), names, st.lists(inner, max_size=2), st.none() | inner, st.booleans())
+            | st.builds(
+                lambda f, a, s, new: Made(f, tuple(a), s, new=new), names, st.lists(inner, max_size=2), st.none() | inner, st.booleans()
+            )
             | st.builds(Pid, inner)
         ),
         max_leaves=8,
@@ -804,7 +828,10 @@ def unwrapped(node: Any) -> Any:
 
 
 @settings(max_examples=500, deadline=None)
-@given(st.binary(max_size=60) | st.lists(st.sampled_from([bytes([code]) for code in OPCODES] + [b"\0", b"\1\0\0\0", b"a\n"]), max_size=30).map(b"".join))
+@given(
+    st.binary(max_size=60)
+    | st.lists(st.sampled_from([bytes([code]) for code in OPCODES] + [b"\0", b"\1\0\0\0", b"a\n"]), max_size=30).map(b"".join)
+)
 def test_any_bytes_give_a_document(data: bytes) -> None:
     document = read(data)
     assert document.fault is None or isinstance(document.fault, InertError)

@@ -21,7 +21,7 @@ from inert.limits import Limits
 from inert.pickle.decode import Document, decode
 from inert.pickle.nodes import Buffer, Call, Dict, Global, List, Reference, Set
 from inert.pickle.row import Row
-from tests.makers import CPU, KINDS, REBUILD_V1, REBUILD_V2, STORAGE, Made, Name, Pid, dumps, steps, storage, tensor, text
+from tests.makers import CPU, KINDS, REBUILD_V1, REBUILD_V2, STORAGE, Made, Name, dumps, storage, tensor, text
 
 # ------------------------------------------------------------------------------------------------------------ equal to the last bit
 
@@ -108,7 +108,9 @@ def check(data: bytes, limits: Limits | None = None, start: int = 0) -> tuple[Do
     assert not slow._machine.runs
     ends = [(type(d.fault), d.fault and d.fault.offset, d.fault and d.fault.message, d.end, d.protocol, d.odd) for d in (quick, slow)]
     assert ends[0] == ends[1]
-    assert [item for item in quick.opcodes.items() if item[0] not in INSIDE] == [item for item in slow.opcodes.items() if item[0] not in INSIDE]
+    assert [item for item in quick.opcodes.items() if item[0] not in INSIDE] == [
+        item for item in slow.opcodes.items() if item[0] not in INSIDE
+    ]
     assert quick.opcodes.keys() <= slow.opcodes.keys()
     made = list(quick.made), list(slow.made)
     assert len(made[0]) == len(made[1])
@@ -200,7 +202,9 @@ def test_the_handmade_record_is_the_picklers_own(on: Start) -> None:
     mine = [opcode.name for opcode, _, _ in pickletools.genops(on.head + record(first) + b"s.")]
     length = mine[::-1].index("BINUNICODE")  # from the key to the end of the record
     theirs = [name.replace("LONG_BINGET", "BINGET") for name in opcodes][: length - 1]
-    assert [name.replace("LONG_BINPUT", "BINPUT") for name in mine[-length - 1 : -2]] == [name.replace("LONG_BINPUT", "BINPUT") for name in theirs]
+    assert [name.replace("LONG_BINPUT", "BINPUT") for name in mine[-length - 1 : -2]] == [
+        name.replace("LONG_BINPUT", "BINPUT") for name in theirs
+    ]
     document, rows = check(on.head + record(first) + b"l.")
     assert (rows, document.fault) == (1, None)
     (call,) = document.root.items
@@ -443,7 +447,8 @@ def test_a_missing_entry_is_missed_by_both(on: Start, piece: str, index: int) ->
 
 
 @pytest.mark.parametrize(
-    "name", [b"", b"\xff", b"a\xffb", b"\xc3\xa9", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"r", b"r\0\0\0\0", b"X\1\0\0\0w", b"w" * 300, b"w" * 301]
+    "name",
+    [b"", b"\xff", b"a\xffb", b"\xc3\xa9", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"r", b"r\0\0\0\0", b"X\1\0\0\0w", b"w" * 300, b"w" * 301],
 )
 @pytest.mark.parametrize("lie", [0, 1, -1, 5, 1000])
 def test_texts_that_lie_and_texts_that_are_none(on: Start, name: bytes, lie: int) -> None:
@@ -462,7 +467,10 @@ def test_a_text_that_holds_whole_records(on: Start) -> None:
     check(on.head + record(first) + (text(inner) + named("v", first + 7)) * 3 + b"l.")
 
 
-@pytest.mark.parametrize("opcode", [b"0", b"1", b"2", b"a", b"e", b"s", b"u", b"b", b"R", b"\x81", b"\x85", b"\x86", b"t", b"l", b"d", b"Q", b"\x93", b"\x94", b"\x98"])
+@pytest.mark.parametrize(
+    "opcode",
+    [b"0", b"1", b"2", b"a", b"e", b"s", b"u", b"b", b"R", b"\x81", b"\x85", b"\x86", b"t", b"l", b"d", b"Q", b"\x93", b"\x94", b"\x98"],
+)
 def test_any_opcode_may_meet_a_row(on: Start, opcode: bytes) -> None:
     first = on.first
     row, two = record(first), named("w", first + 7)
@@ -529,9 +537,9 @@ def test_a_second_pickle_in_the_same_bytes() -> None:
 
 # ------------------------------------------------------------------------------------------------------------------ any bytes at all
 
-SEEDS = [
-    dumps(late(make())) for name, make in ODD_TENSORS.items() if name not in ("names", "200-dim", "key of 255 digits")
-] + [on.head + record(on.first) + named("w", on.first + 7) + named("v", on.first + 15, key=b"h\x30") + b"l." for on in (SHORT, LONG)]
+SEEDS = [dumps(late(make())) for name, make in ODD_TENSORS.items() if name not in ("names", "200-dim", "key of 255 digits")] + [
+    on.head + record(on.first) + named("w", on.first + 7) + named("v", on.first + 15, key=b"h\x30") + b"l." for on in (SHORT, LONG)
+]
 TAIL = 900  # bytes at the end that are changed: the first entries are there to fill the memo
 PIECES = [
     b"(", b")", b"t", b"Q", b"R", b"r", b"h\0", b"j\0\0\0\0", b"h\3", b"K\0", b"M\0\1", b"J\0\0\0\0", b"X\1\0\0\0009", b"\x85", b"\x86", b"\x87", b"\x88", b"\x89", b"0", b"2",
@@ -620,7 +628,9 @@ def scans(data: bytes) -> int:
 
 def test_records_between_texts_are_not_scanned_again_and_again() -> None:
     """A text value between two tensors looks to the pattern like a name that is too long; what follows must not be matched each time."""
-    mixed = [{k: v for i in range(n) for k, v in ((f"w{i}", tensor(storage(str(i), 6), (6,))), (f"n{i}", f"text {i}"))} for n in (500, 2000)]
+    mixed = [
+        {k: v for i in range(n) for k, v in ((f"w{i}", tensor(storage(str(i), 6), (6,))), (f"n{i}", f"text {i}"))} for n in (500, 2000)
+    ]
     few, many = (scans(dumps([FILL, value])) for value in mixed)
     assert 0 < few < 20 * 500
     assert many < 20 * 2000
@@ -628,9 +638,13 @@ def test_records_between_texts_are_not_scanned_again_and_again() -> None:
 
 def test_hostile_texts_do_not_make_the_scan_quadratic() -> None:
     inner = b"a" + put(LONG.first + 8) + record(LONG.first + 9)
-    bad_utf8 = [LONG.head + record(LONG.first) + b"".join(named(f"w{i}", LONG.first + 7 + 8 * i) for i in range(n)) + named(b"\xff", 0) + b"l." for n in (300, 900)]
+    bad_utf8 = [
+        LONG.head + record(LONG.first) + b"".join(named(f"w{i}", LONG.first + 7 + 8 * i) for i in range(n)) + named(b"\xff", 0) + b"l."
+        for n in (300, 900)
+    ]
     nested = [
-        LONG.head + record(LONG.first) + b"".join(text(inner) + named("v", LONG.first + 7 + 8 * i) for i in range(n)) + b"l." for n in (300, 900)
+        LONG.head + record(LONG.first) + b"".join(text(inner) + named("v", LONG.first + 7 + 8 * i) for i in range(n)) + b"l."
+        for n in (300, 900)
     ]
     for few, many in (bad_utf8, nested):
         assert scans(many) < 20 * 900

@@ -62,7 +62,9 @@ def test_bytes_are_read_where_they_are(source: Source) -> None:
     assert repr(source.span(3, 4)).endswith("[3, 7)>")
 
 
-@pytest.mark.parametrize(("offset", "length"), [(-1, 1), (0, -1), (-1, 0), (0, 1281), (1280, 1), (1281, 0), (1 << 70, 1), (0, 1 << 70), (1 << 63, 1 << 63)])
+@pytest.mark.parametrize(
+    ("offset", "length"), [(-1, 1), (0, -1), (-1, 0), (0, 1281), (1280, 1), (1281, 0), (1 << 70, 1), (0, 1 << 70), (1 << 63, 1 << 63)]
+)
 def test_nothing_is_read_outside(source: Source, offset: int, length: int) -> None:
     for ask in (source.read, source.view, source.check, source.span):
         with pytest.raises(TruncatedError) as raised:
@@ -78,14 +80,14 @@ def test_nothing_is_read_outside(source: Source, offset: int, length: int) -> No
 @given(st.integers(-5, 40), st.integers(-5, 40), st.integers(-5, 40), st.integers(-5, 40))
 def test_a_span_of_a_span(offset: int, length: int, start: int, count: int) -> None:
     whole = BytesSource(DATA[:30]).span()
-    inside = 0 <= offset and 0 <= length and offset + length <= 30
+    inside = offset >= 0 and length >= 0 and offset + length <= 30
     if not inside:
         with pytest.raises(TruncatedError):
             whole.sub(offset, length)
         return
     span = whole.sub(offset, length)
     assert span.read() == DATA[offset : offset + length]
-    if 0 <= start and 0 <= count and start + count <= length:
+    if start >= 0 and count >= 0 and start + count <= length:
         wanted = DATA[offset + start : offset + start + count]
         assert span.sub(start, count).read() == span.read(start, count) == wanted
         assert bytes(span.sub(start, count).view() or b"") == wanted
@@ -371,7 +373,14 @@ def test_a_checkpoint_whose_file_changes(change: str, tmp_path: Path) -> None:
         else:
             path.write_bytes(FILE[::-1])
             os.utime(path, ns=(1, 1))
-        for ask in (tensor.numpy, tensor.sha256, lambda: tensor[0], lambda: list(tensor.chunks()), lambda: checkpoint.notes, lambda: checkpoint.parts):
+        for ask in (
+            tensor.numpy,
+            tensor.sha256,
+            lambda: tensor[0],
+            lambda: list(tensor.chunks()),
+            lambda: checkpoint.notes,
+            lambda: checkpoint.parts,
+        ):
             with pytest.raises(FormatError, match="while it was open"):
                 ask()
         assert (tensor.shape, tensor.dtype) == ((2, 3), "float32"), "what has been read stays known"

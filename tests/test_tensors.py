@@ -25,7 +25,22 @@ from inert.dtypes import DTYPES, foreign
 from inert.errors import FormatError, LimitError, UnsupportedError
 from inert.limits import Limits
 from inert.tensor import Tensor
-from tests.makers import CPU, PARAMETER, REBUILD_V1, REBUILD_V2, REBUILD_V3, STORAGE, Made, Name, Pid, dumps, steps, storage, tensor, torch_zip
+from tests.makers import (
+    CPU,
+    PARAMETER,
+    REBUILD_V1,
+    REBUILD_V2,
+    REBUILD_V3,
+    STORAGE,
+    Made,
+    Name,
+    Pid,
+    dumps,
+    steps,
+    storage,
+    tensor,
+    torch_zip,
+)
 
 HOOKS = Name("collections", "OrderedDict")
 
@@ -41,7 +56,9 @@ def one(made: Any, *raw: bytes, **options: Any) -> Tensor:
 
 def v3(dtype: str, raw: bytes, shape: tuple[int, ...], stride: tuple[int, ...] | None = None, offset: int = 0, *more: Any) -> Made:
     held = storage("0", len(raw), "Untyped")
-    return Made(REBUILD_V3, (held, offset, shape, steps(shape) if stride is None else stride, False, OrderedDict(), Name("torch", dtype), *more))
+    return Made(
+        REBUILD_V3, (held, offset, shape, steps(shape) if stride is None else stride, False, OrderedDict(), Name("torch", dtype), *more)
+    )
 
 
 def floats(values: Iterable[float]) -> bytes:
@@ -117,7 +134,9 @@ def test_every_element_type_keeps_its_bits(name: str, order: str) -> None:
     assert array.dtype.byteorder in "=|<"
 
 
-@pytest.mark.parametrize("kind", ["Double", "Float", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool", "ComplexFloat", "ComplexDouble"])
+@pytest.mark.parametrize(
+    "kind", ["Double", "Float", "Half", "BFloat16", "Long", "Int", "Short", "Char", "Byte", "Bool", "ComplexFloat", "ComplexDouble"]
+)
 @pytest.mark.parametrize("module", ["torch", "torch.cuda", "torch.storage"])
 def test_every_storage_class(kind: str, module: str) -> None:
     names = {"Double": "float64", "Float": "float32", "Half": "float16", "BFloat16": "bfloat16", "Long": "int64", "Int": "int32", "Short": "int16",
@@ -132,7 +151,15 @@ def test_every_storage_class(kind: str, module: str) -> None:
 def test_the_dtype_table_says_what_numpy_says() -> None:
     for name, dtype in DTYPES.items():
         assert dtype == name
-        assert dtype.packed * dtype.bits == dtype.itemsize * 8 or name in ("int4", "uint4", "int2", "uint2", "string", "variant", "resource")
+        assert dtype.packed * dtype.bits == dtype.itemsize * 8 or name in (
+            "int4",
+            "uint4",
+            "int2",
+            "uint2",
+            "string",
+            "variant",
+            "resource",
+        )
         if not dtype.numpy:
             with pytest.raises(UnsupportedError):
                 dtype.array_type()
@@ -144,7 +171,11 @@ def test_the_dtype_table_says_what_numpy_says() -> None:
 
 
 GEOMETRY = st.integers(1, 4).flatmap(
-    lambda rank: st.tuples(st.lists(st.integers(0, 4), min_size=rank, max_size=rank), st.lists(st.integers(0, 7), min_size=rank, max_size=rank), st.integers(0, 9))
+    lambda rank: st.tuples(
+        st.lists(st.integers(0, 4), min_size=rank, max_size=rank),
+        st.lists(st.integers(0, 7), min_size=rank, max_size=rank),
+        st.integers(0, 9),
+    )
 )
 
 
@@ -169,7 +200,12 @@ def test_any_strides_over_a_storage(geometry: tuple[list[int], list[int], int]) 
     assert found.sha256() == hashlib.sha256(wanted.tobytes()).hexdigest()
 
 
-INDEX = st.one_of(st.integers(-6, 5), st.slices(6), st.just(Ellipsis), st.builds(slice, st.none() | st.integers(-9, 9), st.none() | st.integers(-9, 9), st.none() | st.integers(1, 4)))
+INDEX = st.one_of(
+    st.integers(-6, 5),
+    st.slices(6),
+    st.just(Ellipsis),
+    st.builds(slice, st.none() | st.integers(-9, 9), st.none() | st.integers(-9, 9), st.none() | st.integers(1, 4)),
+)
 
 
 @settings(max_examples=500, deadline=None)
@@ -227,7 +263,14 @@ def test_a_slice_reads_what_it_needs_and_no_more(tmp_path: Path) -> None:
 
 def test_pieces_are_bounded_and_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     base = np.arange(60_000, dtype="<i4")
-    for shape, stride in (((60_000,), (1,)), ((300, 200), (1, 300)), ((200, 300), (300, 1)), ((1, 1, 20_000), (1, 1, 3)), ((3, 20_000), (1, 3)), ((2, 100, 300), (30_000, 1, 100))):
+    for shape, stride in (
+        ((60_000,), (1,)),
+        ((300, 200), (1, 300)),
+        ((200, 300), (300, 1)),
+        ((1, 1, 20_000), (1, 1, 3)),
+        ((3, 20_000), (1, 3)),
+        ((2, 100, 300), (30_000, 1, 100)),
+    ):
         monkeypatch.setattr("inert.layout.PIECE", 4096)
         monkeypatch.setattr("inert.arrays.PIECE", 4096, raising=False)
         found = one(tensor(storage("0", 60_000, "Int"), shape, stride), base.tobytes())
@@ -259,7 +302,7 @@ def test_more_elements_than_bytes() -> None:
     bomb = one(tensor(storage("0", 1), (2**31, 2**31), (0, 0)), floats([2.5]))
     assert bomb.fault == ""
     assert bomb.nbytes == 2**64
-    for ask in (bomb.numpy, bomb.sha256, lambda: list(bomb.chunks()), lambda: bomb[0:2**30]):
+    for ask in (bomb.numpy, bomb.sha256, lambda: list(bomb.chunks()), lambda: bomb[0 : 2**30]):
         with pytest.raises(LimitError, match=r"Limits\.logical_bytes"):
             ask()
     assert bomb[5, 7].tolist() == 2.5
@@ -322,7 +365,10 @@ def test_a_storage_of_two_types_is_read_with_the_first_and_noted() -> None:
 
 def test_sharing_is_by_storage() -> None:
     held = storage("0", 6)
-    with opened({"a": tensor(held, (6,)), "b": tensor(held, (2,), (1,), 2), "c": tensor(storage("1", 6), (6,))}, {"0": floats(range(6)), "1": floats(range(6))}) as checkpoint:
+    with opened(
+        {"a": tensor(held, (6,)), "b": tensor(held, (2,), (1,), 2), "c": tensor(storage("1", 6), (6,))},
+        {"0": floats(range(6)), "1": floats(range(6))},
+    ) as checkpoint:
         a, b, c = checkpoint.tensors.values()
         assert a.storage == b.storage != c.storage
         assert hash(a.storage) == hash(b.storage)
@@ -354,7 +400,10 @@ def test_parameters_are_transparent(grad: bool) -> None:
 
 
 def test_the_state_of_a_parameter_is_kept() -> None:
-    made = Made(Name("torch._utils", "_rebuild_parameter_with_state"), (tensor(storage("0", 2), (2,)), True, OrderedDict(), {"note": [1], "t": tensor(storage("0", 2), (1,))}))
+    made = Made(
+        Name("torch._utils", "_rebuild_parameter_with_state"),
+        (tensor(storage("0", 2), (2,)), True, OrderedDict(), {"note": [1], "t": tensor(storage("0", 2), (1,))}),
+    )
     with opened({"p": made}, {"0": floats([1, 2])}) as checkpoint:
         attributes = checkpoint.tensors["p"].layout.attributes
         assert attributes["note"] == [1]
@@ -363,14 +412,19 @@ def test_the_state_of_a_parameter_is_kept() -> None:
 
 def test_what_is_built_onto_a_tensor_is_kept() -> None:
     plain = tensor(storage("0", 2), (2,))
-    with opened({"p": Made(REBUILD_V2, plain.args, {"later": 5}), "q": Made(REBUILD_V2, plain.args, None, None, [("k", "v")])}, {"0": floats([1, 2])}) as checkpoint:
+    with opened(
+        {"p": Made(REBUILD_V2, plain.args, {"later": 5}), "q": Made(REBUILD_V2, plain.args, None, None, [("k", "v")])},
+        {"0": floats([1, 2])},
+    ) as checkpoint:
         assert {"later": 5} in checkpoint.tensors["p"].layout.attributes
         assert checkpoint.tensors["q"].layout.attributes[1:] == ("k", "v")
         assert checkpoint.tensors["p"].numpy().tolist() == [1, 2]
 
 
 def test_hooks_are_noted_and_kept() -> None:
-    with opened({"w": Made(REBUILD_V2, (storage("0", 2), 0, (2,), (1,), True, OrderedDict({1: Name("gone", "hook")})))}, {"0": floats([1, 2])}) as checkpoint:
+    with opened(
+        {"w": Made(REBUILD_V2, (storage("0", 2), 0, (2,), (1,), True, OrderedDict({1: Name("gone", "hook")})))}, {"0": floats([1, 2])}
+    ) as checkpoint:
         assert {note.code for note in checkpoint.notes} == {"tensor-hooks"}
         assert checkpoint.tensors["w"].layout.hooks[1].dotted == "gone.hook"
         assert checkpoint.tensors["w"].numpy().tolist() == [1, 2]
@@ -379,10 +433,14 @@ def test_hooks_are_noted_and_kept() -> None:
 def test_tensors_of_torch_0_1() -> None:
     old = Made(Name("torch", "FloatTensor"), (), (storage("0", 6), 1, (2, 2), (2, 1)), new=True)
     assert one(old, floats(range(6))).numpy().tolist() == [[1, 2], [3, 4]]
-    assert one(Made(Name("torch.cuda", "LongTensor"), (), (storage("0", 2, "Long"), 0, (2,), (1,)), new=True), struct.pack("<2q", 5, 6)).numpy().tolist() == [5, 6]
+    assert one(
+        Made(Name("torch.cuda", "LongTensor"), (), (storage("0", 2, "Long"), 0, (2,), (1,)), new=True), struct.pack("<2q", 5, 6)
+    ).numpy().tolist() == [5, 6]
 
 
-@pytest.mark.parametrize("name", ["torch._tensor._rebuild_from_type_v2", "torch._tensor._rebuild_from_type", "torch.tensor._rebuild_from_type"])
+@pytest.mark.parametrize(
+    "name", ["torch._tensor._rebuild_from_type_v2", "torch._tensor._rebuild_from_type", "torch.tensor._rebuild_from_type"]
+)
 def test_subclasses_and_tensors_with_attributes(name: str) -> None:
     module, _, function = name.rpartition(".")
     args = tensor(storage("0", 2), (2,)).args
@@ -395,7 +453,14 @@ def test_subclasses_and_tensors_with_attributes(name: str) -> None:
 
 def test_conjugated_and_negated_views() -> None:
     c = np.array([1 + 2j, -3j], "<c8")
-    for metadata, wanted in (({"conj": True}, c.conj()), ({"neg": True}, -c), ({"conj": True, "neg": True}, -c.conj()), ({}, c), ({"conj": False, "other": 1}, c), (None, c)):
+    for metadata, wanted in (
+        ({"conj": True}, c.conj()),
+        ({"neg": True}, -c),
+        ({"conj": True, "neg": True}, -c.conj()),
+        ({}, c),
+        ({"conj": False, "other": 1}, c),
+        (None, c),
+    ):
         found = one(tensor(storage("0", 2, "ComplexFloat"), (2,), None, 0, False, metadata), c.tobytes())
         assert found.numpy().tobytes() == wanted.tobytes()
         assert found.sha256() == hashlib.sha256(wanted.tobytes()).hexdigest()
@@ -414,9 +479,13 @@ def test_big_endian_views(tmp_path: Path) -> None:
     assert found.numpy().tolist() == wanted.tolist()
     assert found.sha256() == hashlib.sha256(wanted.tobytes()).hexdigest()
     assert found[1:, 2].tolist() == wanted[1:, 2].tolist()
-    said = inert.open(io.BytesIO(torch_zip(dumps(tensor(storage("0", 20, "Int"), (20,))), {"0": base.tobytes()}, byteorder=None)), byteorder="big")
+    said = inert.open(
+        io.BytesIO(torch_zip(dumps(tensor(storage("0", 20, "Int"), (20,))), {"0": base.tobytes()}, byteorder=None)), byteorder="big"
+    )
     assert said.tensors[""].numpy().tolist() == list(range(20))
-    record = inert.open(io.BytesIO(torch_zip(dumps(tensor(storage("0", 20, "Int"), (20,))), {"0": base.astype("<i4").tobytes()})), byteorder="big")
+    record = inert.open(
+        io.BytesIO(torch_zip(dumps(tensor(storage("0", 20, "Int"), (20,))), {"0": base.astype("<i4").tobytes()})), byteorder="big"
+    )
     assert record.tensors[""].numpy().tolist() == list(range(20)), "the file's own record counts"
     with pytest.raises(ValueError, match="byteorder"):
         inert.open(io.BytesIO(b""), byteorder="middle")
@@ -427,7 +496,14 @@ def test_meta_tensors_have_no_data() -> None:
     second = tensor(storage("0", 6, "Half", "meta"), (2, 3))
     for made in (first, second):
         found = one(made)
-        assert (found.kind, found.dtype, found.shape, found.device, found.nbytes, found.fault) == ("meta", "float16", (2, 3), "meta", 12, "")
+        assert (found.kind, found.dtype, found.shape, found.device, found.nbytes, found.fault) == (
+            "meta",
+            "float16",
+            (2, 3),
+            "meta",
+            12,
+            "",
+        )
         for ask in (found.numpy, found.sha256, lambda: list(found.chunks()), lambda: found[0]):
             with pytest.raises(UnsupportedError, match="meta"):
                 ask()
@@ -437,7 +513,10 @@ def test_meta_tensors_have_no_data() -> None:
 def test_tensors_brought_over_from_other_devices() -> None:
     array = Made(Name("numpy._core.multiarray", "_reconstruct"), (Name("numpy", "ndarray"), (0,), b"b"),
                  (1, (2,), Made(Name("numpy", "dtype"), ("f4", False, True), (3, "<", None, None, None, -1, -1, 0)), False, floats([1, 2])))  # fmt: skip
-    cpu = Made(Name("torch._utils", "_rebuild_device_tensor_from_cpu_tensor"), (tensor(storage("0", 2), (2,)), Name("torch", "float32"), "xla:0", True))
+    cpu = Made(
+        Name("torch._utils", "_rebuild_device_tensor_from_cpu_tensor"),
+        (tensor(storage("0", 2), (2,)), Name("torch", "float32"), "xla:0", True),
+    )
     for made in (cpu, Made(Name("torch._utils", "_rebuild_device_tensor_from_numpy"), (array, Name("torch", "float32"), "xla:0", True)),
                  Made(Name("torch._utils", "_rebuild_xla_tensor"), (array, Name("torch", "float32"), "xla:0", True))):  # fmt: skip
         found = opened({"t": made}, {"0": floats([1, 2])}).tensors["t"]
@@ -500,7 +579,12 @@ SPARSE = Name("torch._utils", "_rebuild_sparse_tensor")
 def coo(indices: Any, values: Any, shape: tuple[int, ...], *, dtype: str = "Float") -> Tensor:
     where, what = np.asarray(indices, "<i8"), np.asarray(values, {"Float": "<f4", "Bool": "?", "Half": "<f2"}[dtype])
     layout = Made(Name("torch.serialization", "_get_layout"), ("torch.sparse_coo",))
-    parts = (tensor(storage("0", where.size, "Long"), where.shape), tensor(storage("1", what.size, dtype), what.shape), Made(Name("torch", "Size"), (shape,)), True)
+    parts = (
+        tensor(storage("0", where.size, "Long"), where.shape),
+        tensor(storage("1", what.size, dtype), what.shape),
+        Made(Name("torch", "Size"), (shape,)),
+        True,
+    )
     return one(Made(SPARSE, (layout, parts)), where.tobytes(), what.tobytes())
 
 
@@ -533,7 +617,10 @@ def test_coordinates_outside(indices: Any) -> None:
         coo(indices, [1], (4,)).numpy()
 
 
-@pytest.mark.parametrize(("indices", "values", "shape"), [([0, 1], [1, 2], (4,)), ([[0, 1]], [1, 2, 3], (4,)), ([[0], [0], [0]], [1], (4,)), ([[0]], [[1, 2]], (4, 3))])
+@pytest.mark.parametrize(
+    ("indices", "values", "shape"),
+    [([0, 1], [1, 2], (4,)), ([[0, 1]], [1, 2, 3], (4,)), ([[0], [0], [0]], [1], (4,)), ([[0]], [[1, 2]], (4, 3))],
+)
 def test_coordinates_that_do_not_fit(indices: Any, values: Any, shape: tuple[int, ...]) -> None:
     with pytest.raises(FormatError, match="fit"):
         coo(indices, values, shape).numpy()
@@ -549,7 +636,12 @@ def test_a_sparse_tensor_of_any_size_is_listed_and_its_dense_form_is_bounded() -
 def compressed(kind: str, counts: Any, plain: Any, values: Any, shape: tuple[int, ...]) -> Tensor:
     where, other, what = np.asarray(counts, "<i8"), np.asarray(plain, "<i8"), np.asarray(values, "<f4")
     layout = Made(Name("torch.serialization", "_get_layout"), (f"torch.sparse_{kind}",))
-    parts = (tensor(storage("0", where.size, "Long"), where.shape), tensor(storage("1", other.size, "Long"), other.shape), tensor(storage("2", what.size), what.shape), shape)
+    parts = (
+        tensor(storage("0", where.size, "Long"), where.shape),
+        tensor(storage("1", other.size, "Long"), other.shape),
+        tensor(storage("2", what.size), what.shape),
+        shape,
+    )
     return one(Made(SPARSE, (layout, parts)), where.tobytes(), other.tobytes(), what.tobytes())
 
 
@@ -560,7 +652,10 @@ def test_compressed_rows_and_columns() -> None:
     blocks = [[[0, 1], [0, 0]], [[3, 0], [0, 5]]]
     assert compressed("bsr", [0, 1, 2], [1, 0], blocks, (4, 4)).numpy().tolist() == [[0, 0, 0, 1], [0, 0, 0, 0], [3, 0, 0, 0], [0, 5, 0, 0]]
     assert compressed("bsc", [0, 1, 2], [1, 0], blocks, (4, 4)).numpy().tolist() == [[0, 0, 3, 0], [0, 0, 0, 5], [0, 1, 0, 0], [0, 0, 0, 0]]
-    assert compressed("csr", [[0, 1, 1], [0, 0, 1]], [[1], [0]], [[5], [6]], (2, 2, 2)).numpy().tolist() == [[[0, 5], [0, 0]], [[0, 0], [6, 0]]]
+    assert compressed("csr", [[0, 1, 1], [0, 0, 1]], [[1], [0]], [[5], [6]], (2, 2, 2)).numpy().tolist() == [
+        [[0, 5], [0, 0]],
+        [[0, 0], [6, 0]],
+    ]
     assert compressed("csr", [0, 1, 2], [1, 0], [[1, 2], [3, 4]], (2, 2, 2)).numpy().tolist() == [[[0, 0], [1, 2]], [[3, 4], [0, 0]]]
     assert compressed("csr", [0], [], [], (0, 4)).numpy().shape == (0, 4)
 
@@ -588,13 +683,31 @@ def test_a_component_that_is_damaged_damages_the_whole() -> None:
             checkpoint.tensors["s"].numpy()
 
 
-def quantized(kind: str, raw: bytes, shape: tuple[int, ...], parameters: tuple[Any, ...], stride: tuple[int, ...] | None = None, count: int = 0) -> Made:
-    held = storage("0", count or len(raw) // DTYPES[{"QInt8": "qint8", "QUInt8": "quint8", "QInt32": "qint32", "QUInt4x2": "quint4x2", "QUInt2x4": "quint2x4"}[kind]].itemsize, kind)
-    return Made(Name("torch._utils", "_rebuild_qtensor"), (held, 0, shape, steps(shape) if stride is None else stride, parameters, False, OrderedDict()))
+def quantized(
+    kind: str, raw: bytes, shape: tuple[int, ...], parameters: tuple[Any, ...], stride: tuple[int, ...] | None = None, count: int = 0
+) -> Made:
+    held = storage(
+        "0",
+        count
+        or len(raw)
+        // DTYPES[
+            {"QInt8": "qint8", "QUInt8": "quint8", "QInt32": "qint32", "QUInt4x2": "quint4x2", "QUInt2x4": "quint2x4"}[kind]
+        ].itemsize,
+        kind,
+    )
+    return Made(
+        Name("torch._utils", "_rebuild_qtensor"),
+        (held, 0, shape, steps(shape) if stride is None else stride, parameters, False, OrderedDict()),
+    )
 
 
 def channels(axis: Any, scale: str = "Double", zero: str = "Long", count: int = 2) -> tuple[Any, ...]:
-    return (Name("torch", "per_channel_affine"), tensor(storage("1", count, scale), (count,)), tensor(storage("2", count, zero), (count,)), axis)
+    return (
+        Name("torch", "per_channel_affine"),
+        tensor(storage("1", count, scale), (count,)),
+        tensor(storage("2", count, zero), (count,)),
+        axis,
+    )
 
 
 def test_quantised_per_tensor() -> None:
@@ -615,7 +728,12 @@ def test_quantised_per_channel() -> None:
         found = one(quantized("QInt8", values.tobytes(), (2, 2), channels(axis)), values.tobytes(), scales.tobytes(), zeros.tobytes())
         assert found.dequantize().tolist() == wanted.astype("f4").tolist()
         assert found.layout.quantization == {"scheme": "per_channel_affine", "axis": axis}
-    floating = one(quantized("QInt8", values.tobytes(), (2, 2), channels(0, "Float", "Float")), values.tobytes(), scales.astype("<f4").tobytes(), zeros.astype("<f4").tobytes())
+    floating = one(
+        quantized("QInt8", values.tobytes(), (2, 2), channels(0, "Float", "Float")),
+        values.tobytes(),
+        scales.astype("<f4").tobytes(),
+        zeros.astype("<f4").tobytes(),
+    )
     assert floating.layout.quantization["scheme"] == "per_channel_affine_float_qparams"
     assert floating.dequantize().tolist() == ((values - zeros[:, None]) * scales.astype("f4")[:, None].astype("f8")).astype("f4").tolist()
 
@@ -635,7 +753,10 @@ def test_packed_values() -> None:
     assert four.sha256() == hashlib.sha256(b"\x21\x43\x05").hexdigest()
     two = one(quantized("QUInt2x4", b"\xe4\x1b", (2, 4), channels(0, "Float", "Float")), b"\xe4\x1b", bytes(8), bytes(8))
     assert two.numpy().tolist() == [[0, 1, 2, 3], [3, 2, 1, 0]]
-    assert "storage that holds 4" in one(quantized("QUInt4x2", b"\x21\x43", (5,), channels(0, "Float", "Float", 5)), b"\x21\x43", bytes(20), bytes(20)).fault
+    assert (
+        "storage that holds 4"
+        in one(quantized("QUInt4x2", b"\x21\x43", (5,), channels(0, "Float", "Float", 5)), b"\x21\x43", bytes(20), bytes(20)).fault
+    )
     turned = one(quantized("QUInt4x2", b"\x21\x43", (2, 2), channels(0, "Float", "Float"), (1, 2)), b"\x21\x43", bytes(8), bytes(8))
     for ask in (turned.numpy, turned.sha256):
         with pytest.raises(UnsupportedError, match="packed"):
@@ -680,13 +801,24 @@ def test_nested_tensors_are_their_parts() -> None:
     assert nested(np.zeros((0, 2)), np.zeros((0, 2)), []).shape == (0,)
 
 
-@pytest.mark.parametrize(("sizes", "strides", "offsets"), [([[2, 3]], [[3, 1]], [0, 6]), ([[2, 3], [1, 3]], [[3, 1]], [0, 6]), ([2, 3], [3, 1], [0, 6]), (5, 5, 5)])
+@pytest.mark.parametrize(
+    ("sizes", "strides", "offsets"),
+    [([[2, 3]], [[3, 1]], [0, 6]), ([[2, 3], [1, 3]], [[3, 1]], [0, 6]), ([2, 3], [3, 1], [0, 6]), (5, 5, 5)],
+)
 def test_nested_tensors_described_wrongly(sizes: Any, strides: Any, offsets: Any) -> None:
     assert nested(sizes, strides, offsets).type == "torch._utils._rebuild_nested_tensor"  # type: ignore[attr-defined]
 
 
 def jagged(state: Any) -> Any:
-    made = Made(Name("torch._tensor", "_rebuild_from_type_v2"), (Name("torch.nested._internal.nested_tensor", "_rebuild_njt"), Name("torch.nested._internal.nested_tensor", "NestedTensor"), (state,), None))
+    made = Made(
+        Name("torch._tensor", "_rebuild_from_type_v2"),
+        (
+            Name("torch.nested._internal.nested_tensor", "_rebuild_njt"),
+            Name("torch.nested._internal.nested_tensor", "NestedTensor"),
+            (state,),
+            None,
+        ),
+    )
     checkpoint = opened({"n": made}, {"0": floats(range(6)), "1": struct.pack("<3q", 0, 1, 3)})
     return checkpoint.tensors.get("n") or checkpoint.root["n"]
 
@@ -719,7 +851,11 @@ def test_embedded_files() -> None:
         head = dumps(0x1950A86A20F9469CFC6C) + dumps(protocol) + dumps({"protocol_version": 1001, "little_endian": True, "type_sizes": {}})
         return head + dumps(value) + dumps(keys) + b"".join(struct.pack("<q", len(data) // 4) + data for data in raw)
 
-    good = legacy({"w": Made(REBUILD_V2, (Pid((STORAGE, Name("torch", "FloatStorage"), "k", CPU, 2, None)), 0, (2,), (1,), False, OrderedDict()))}, ["k"], floats([1, 2]))
+    good = legacy(
+        {"w": Made(REBUILD_V2, (Pid((STORAGE, Name("torch", "FloatStorage"), "k", CPU, 2, None)), 0, (2,), (1,), False, OrderedDict()))},
+        ["k"],
+        floats([1, 2]),
+    )
     with opened({"x": Made(loads, (good,))}, {}) as checkpoint:
         assert checkpoint.notes == []
         assert checkpoint.tensors["x.w"].numpy().tolist() == [1, 2]
@@ -731,7 +867,18 @@ def test_embedded_files() -> None:
         inner = legacy(Made(loads, (inner,)), [])
         with opened({"x": Made(loads, (inner,))}, {}) as checkpoint:
             assert bool(checkpoint.tensors) == (depth < 7), depth
-    for bad in (b"", b"junk", dumps(5) + good, legacy({}, [], protocol=9), good[:50], good[:200], dumps(0x1950A86A20F9469CFC6C), legacy({}, ["stray"]), 7, Name("a", "b")):
+    for bad in (
+        b"",
+        b"junk",
+        dumps(5) + good,
+        legacy({}, [], protocol=9),
+        good[:50],
+        good[:200],
+        dumps(0x1950A86A20F9469CFC6C),
+        legacy({}, ["stray"]),
+        7,
+        Name("a", "b"),
+    ):
         with opened({"x": Made(loads, (bad,)), "w": tensor(storage("0", 1), (1,))}, {"0": floats([3])}) as checkpoint:
             assert {note.code for note in checkpoint.notes} <= {"value-odd", "record-missing"}
             assert checkpoint.notes

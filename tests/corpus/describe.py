@@ -97,7 +97,9 @@ class Walk:
         entry["dequantized"] = sha(content(tensor.dequantize()))
 
     def leaf(self, value: Any, path: list[Any], shown: Any, kind: str = "") -> None:
-        kind = kind or (type(value).__name__ if type(value).__module__ == "builtins" else f"{type(value).__module__}.{type(value).__qualname__}")
+        kind = kind or (
+            type(value).__name__ if type(value).__module__ == "builtins" else f"{type(value).__module__}.{type(value).__qualname__}"
+        )
         self.leaves.append({"path": path, "name": named(path), "type": kind, "value": shown})
 
     def walk(self, value: Any, path: list[Any], active: tuple[int, ...] = ()) -> None:
@@ -146,7 +148,17 @@ class Walk:
 
 
 def plain(value: Any) -> bool:
-    kinds = (torch.dtype, torch.device, torch.layout, pathlib.PurePath, datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo, decimal.Decimal)
+    kinds = (
+        torch.dtype,
+        torch.device,
+        torch.layout,
+        pathlib.PurePath,
+        datetime.date,
+        datetime.time,
+        datetime.timedelta,
+        datetime.tzinfo,
+        decimal.Decimal,
+    )
     kinds += (fractions.Fraction, uuid.UUID, type, types.FunctionType, types.BuiltinFunctionType, torch.UntypedStorage, torch.TypedStorage)
     kinds += (torch.qscheme, torch.Size, np.dtype, functools.partial)
     return isinstance(value, kinds) or type(value).__module__ in ("builtins", "collections")

@@ -23,7 +23,9 @@ NAMES = ["w_f32", "b_f16", "e_bf16", "i_i32", "s_f32"]
 TABLE: dict[str, dict[str, Any]] = {}
 
 
-def put(name: str, data: bytes, why: str, *, opens: bool = True, lost: tuple[str, ...] = (), notes: tuple[str, ...] = (), refuses: str = "") -> None:
+def put(
+    name: str, data: bytes, why: str, *, opens: bool = True, lost: tuple[str, ...] = (), notes: tuple[str, ...] = (), refuses: str = ""
+) -> None:
     """``lost``: tensors whose data is refused · ``notes``: codes that must be among those noted · ``refuses``: words of the refusal."""
     (FOLDER / f"{name}.pt").write_bytes(data)
     TABLE[f"{name}.pt"] = {"why": why, "opens": opens, "lost": sorted(lost), "notes": sorted(notes), "refuses": refuses}
@@ -55,12 +57,24 @@ def local(record: str, field: int, value: bytes) -> bytes:
 
 
 def cut() -> None:
-    for name, data in (("by_one", WHOLE[:-1]), ("the_end_record", WHOLE[:-22]), ("half", WHOLE[: len(WHOLE) // 2]), ("after_the_pickle", WHOLE[:700]), ("in_the_pickle", WHOLE[:300])):
+    for name, data in (
+        ("by_one", WHOLE[:-1]),
+        ("the_end_record", WHOLE[:-22]),
+        ("half", WHOLE[: len(WHOLE) // 2]),
+        ("after_the_pickle", WHOLE[:700]),
+        ("in_the_pickle", WHOLE[:300]),
+    ):
         put(f"cut_{name}", data, "the end is missing", opens=False, refuses="cut short")
     put("cut_to_nothing", b"", "an empty file", opens=False, refuses="empty")
     put("cut_to_signature", WHOLE[:4], "four bytes are left", opens=False, refuses="4 bytes")
     put("nuls", bytes(4096), "nothing but NUL", opens=False, refuses="NUL")
-    put("hollow", WHOLE[:200] + bytes(len(WHOLE) - 400) + WHOLE[-200:], "zero but for its ends: an unfinished download", opens=False, refuses="directory")
+    put(
+        "hollow",
+        WHOLE[:200] + bytes(len(WHOLE) - 400) + WHOLE[-200:],
+        "zero but for its ends: an unfinished download",
+        opens=False,
+        refuses="directory",
+    )
 
 
 def replaced() -> None:
@@ -72,8 +86,19 @@ def replaced() -> None:
     put("version_text", rebuilt(version=b"three\n"), "a version that is no number", notes=("version-unknown",))
     put("pickle_empty", rebuilt(**{"data.pkl": b""}), "an empty pickle", opens=False, refuses="without STOP")
     put("pickle_text", rebuilt(**{"data.pkl": b"hello\n"}), "a pickle that is text", opens=False, refuses="small/data.pkl")
-    put("pickle_cut", rebuilt(**{"data.pkl": records()["small/data.pkl"][:400]}), "a pickle that is cut short", opens=False, refuses="without STOP")
-    put("pickle_junk_behind", rebuilt(**{"data.pkl": records()["small/data.pkl"] + b"junk"}), "bytes behind the pickle", notes=("pickle-trailing",))
+    put(
+        "pickle_cut",
+        rebuilt(**{"data.pkl": records()["small/data.pkl"][:400]}),
+        "a pickle that is cut short",
+        opens=False,
+        refuses="without STOP",
+    )
+    put(
+        "pickle_junk_behind",
+        rebuilt(**{"data.pkl": records()["small/data.pkl"] + b"junk"}),
+        "bytes behind the pickle",
+        notes=("pickle-trailing",),
+    )
     put("bit_flip", WHOLE.replace(b"\0\0\x80?", b"\0\0\x81?", 1), "one bit of the data is wrong: only a checksum can tell")
 
 
@@ -82,13 +107,30 @@ def fields() -> None:
     put("local_signature", local("data/1", 0, b"XX"), "a local header's signature", lost=("b_f16",), notes=("zip-local-header",))
     put("local_name", local("data/1", 30, b"small/data/9"), "a local header's name", notes=("zip-local-name",))
     put("local_name_length", local("data/1", 26, b"\xff\xff"), "a local header's length", lost=("b_f16",), notes=("zip-beyond-end",))
-    put("central_offset", central("data/1", 42, struct.pack("<I", 1 << 30)), "an offset beyond the end", lost=("b_f16",), notes=("zip-beyond-end",))
+    put(
+        "central_offset",
+        central("data/1", 42, struct.pack("<I", 1 << 30)),
+        "an offset beyond the end",
+        lost=("b_f16",),
+        notes=("zip-beyond-end",),
+    )
     put("central_method", central("data/1", 10, b"\x63\0"), "an unknown method", lost=("b_f16",), notes=("zip-method",))
     put("central_encrypted", central("data/1", 8, b"\x09\x08"), "an encrypted storage", lost=("b_f16",), notes=("zip-encrypted",))
     put("central_packed", central("data/1", 20, struct.pack("<I", 15)), "a stored record of two sizes", lost=("b_f16",))
-    put("central_size", central("data/1", 24, struct.pack("<I", 99)), "a record larger than it is", lost=("b_f16",), notes=("tensor-damaged",))
+    put(
+        "central_size",
+        central("data/1", 24, struct.pack("<I", 99)),
+        "a record larger than it is",
+        lost=("b_f16",),
+        notes=("tensor-damaged",),
+    )
     put("central_crc", central("data/1", 16, struct.pack("<I", zlib.crc32(b"other"))), "a wrong checksum: only verifying can tell")
-    put("end_count", WHOLE[:-12] + struct.pack("<2H", 3, 3)[:2] + WHOLE[-10:], "the narrow end record counts three members", notes=("zip-count",))
+    put(
+        "end_count",
+        WHOLE[:-12] + struct.pack("<2H", 3, 3)[:2] + WHOLE[-10:],
+        "the narrow end record counts three members",
+        notes=("zip-count",),
+    )
     put("utf8_mangled", WHOLE.decode("utf-8", "replace").encode(), "converted to text and back", opens=False, refuses="directory")
     put("line_ends", WHOLE.replace(b"\n", b"\r\n"), "line feeds became two bytes", opens=False, refuses="")
 

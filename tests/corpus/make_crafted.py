@@ -34,7 +34,9 @@ def entries(found: dict[str, bytes], root: str = "archive") -> list[Entry]:
     return [Entry(f"{root}/{name}" if root else name, data) for name, data in found.items()]
 
 
-def expect(name: str, why: str, notes: tuple[str, ...] = (), *, original: Path | None = None, metadata: dict[str, str] | None = None) -> None:
+def expect(
+    name: str, why: str, notes: tuple[str, ...] = (), *, original: Path | None = None, metadata: dict[str, str] | None = None
+) -> None:
     facts: dict[str, Any] = described(original or FOLDER / name, to_cpu=True, writer="CRAFTED", why=why, notes=sorted(notes))
     if metadata:
         facts["metadata"] = metadata
@@ -76,8 +78,16 @@ def containers() -> None:
     write("no_version.pt", zip_bytes(entries({k: v for k, v in state.items() if k != "version"})), "torch refuses it: no version record",
           ("version-missing",), original=STATE)  # fmt: skip
     write("version_10.pt", zip_bytes(entries(state | {"version": b"10\n"})), "the highest version")
-    write("version_99.pt", zip_bytes(entries(state | {"version": b"99\n"})), "torch refuses it: a version to come", ("version-unknown",), original=STATE)
-    write("two_versions.pt", zip_bytes(entries(state | {".data/version": b"3\n"})), "both spellings of the version record", ("version-twice",))
+    write(
+        "version_99.pt",
+        zip_bytes(entries(state | {"version": b"99\n"})),
+        "torch refuses it: a version to come",
+        ("version-unknown",),
+        original=STATE,
+    )
+    write(
+        "two_versions.pt", zip_bytes(entries(state | {".data/version": b"3\n"})), "both spellings of the version record", ("version-twice",)
+    )
     write("byteorder_odd.pt", zip_bytes(entries(state | {"byteorder": b"little\n"})), "torch refuses it: a line feed behind the byte order",
           ("byteorder-bad",), original=STATE)  # fmt: skip
     write("no_folder.pt", zip_bytes(entries(state, "")), "torch refuses it: zipped inside the folder", ("zip-no-root",), original=STATE)
@@ -85,12 +95,20 @@ def containers() -> None:
           ("zip-outside-root",), original=STATE)  # fmt: skip
     write("duplicate.pt", zip_bytes([Entry("archive/data/0", bytes(48)), *entries(state)]), "two records of one name; the last counts",
           ("zip-duplicate",), original=STATE)  # fmt: skip
-    write("before.pt", zip_bytes(entries(state), before=b"#!/bin/sh\nexit\n"), "torch refuses it: bytes before the archive", ("zip-prefix",), original=STATE)
+    write(
+        "before.pt",
+        zip_bytes(entries(state), before=b"#!/bin/sh\nexit\n"),
+        "torch refuses it: bytes before the archive",
+        ("zip-prefix",),
+        original=STATE,
+    )
     write("behind.pt", zip_bytes(entries(state), after=bytes(1000)), "bytes behind the archive", ("zip-trailing",))
     write("comment.pt", zip_bytes(entries(state), comment=b"made elsewhere"), "an archive comment", ("zip-comment",))
     write("narrow.pt", zip_bytes(entries(state), wide=False), "no ZIP64 end record")
     write("folder_entries.pt", zip_bytes([Entry("archive/", b""), Entry("archive/data/", b""), *entries(state)]), "entries for folders")
-    write("unused_records.pt", zip_bytes(entries(state | {"data/900": b"stray", "extra/config.json": b"{}"})), "records that no tensor uses")
+    write(
+        "unused_records.pt", zip_bytes(entries(state | {"data/900": b"stray", "extra/config.json": b"{}"})), "records that no tensor uses"
+    )
 
 
 def pickles() -> None:
@@ -104,10 +122,17 @@ def pickles() -> None:
         expect(name, f"a storage tagged {place}", original=FOLDER / "plain.pt")
     (FOLDER / "plain.pt").unlink()
     held = storage("0", 4)
-    write("rebuild_v1.pt", zip_bytes(torch_entries(dumps({"w": Made(REBUILD_V1, (held, 1, (3,), (1,)))}), whole)), "_rebuild_tensor of the first versions")
+    write(
+        "rebuild_v1.pt",
+        zip_bytes(torch_entries(dumps({"w": Made(REBUILD_V1, (held, 1, (3,), (1,)))}), whole)),
+        "_rebuild_tensor of the first versions",
+    )
     parameter = Made(PARAMETER, (tensor(held, (4,)), False, Made(Name("collections", "OrderedDict"))))
     write("rebuild_parameter.pt", zip_bytes(torch_entries(dumps({"p": parameter}), whole)), "a frozen parameter")
-    v3 = Made(REBUILD_V3, (storage("0", 16, "Untyped"), 2, (2, 2), (1, 2), False, Made(Name("collections", "OrderedDict")), Name("torch", "uint16")))
+    v3 = Made(
+        REBUILD_V3,
+        (storage("0", 16, "Untyped"), 2, (2, 2), (1, 2), False, Made(Name("collections", "OrderedDict")), Name("torch", "uint16")),
+    )
     write("rebuild_v3.pt", zip_bytes(torch_entries(dumps({"t": v3}), whole)), "_rebuild_tensor_v3 over an untyped storage")
 
     python2 = dumps({"layer.weight": tensor(held, (4,)), "raw": b"?"}, 2)

@@ -17,7 +17,19 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent))
 from tests.makers import (  # noqa: E402
-    PARAMETER, REBUILD_V2, REBUILD_V3, Entry, Made, Name, Pid, dumps, storage, tensor, text, torch_entries, zip_bytes,
+    PARAMETER,
+    REBUILD_V2,
+    REBUILD_V3,
+    Entry,
+    Made,
+    Name,
+    Pid,
+    dumps,
+    storage,
+    tensor,
+    text,
+    torch_entries,
+    zip_bytes,
 )  # fmt: skip
 
 FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "hostile"
@@ -53,27 +65,90 @@ def put(name: str, data: bytes, why: str, *, opens: bool, calls: tuple[str, ...]
 def code() -> None:
     """Names that would run code, in every way a pickle can ask for them; a readable tensor stands beside most."""
     run = Made(SYSTEM, (touch("reduce"),))
-    put("reduce", archive(dumps({"w": weight(), "x": run})), "REDUCE of os.system beside a tensor", opens=True, calls=("os.system",), tensors=1)
-    put("as_key", archive(dumps({"w": weight(), Made(SYSTEM, (touch("as_key"),)): 1})), "a call as a dict key", opens=True, calls=("os.system",), tensors=1)
+    put(
+        "reduce",
+        archive(dumps({"w": weight(), "x": run})),
+        "REDUCE of os.system beside a tensor",
+        opens=True,
+        calls=("os.system",),
+        tensors=1,
+    )
+    put(
+        "as_key",
+        archive(dumps({"w": weight(), Made(SYSTEM, (touch("as_key"),)): 1})),
+        "a call as a dict key",
+        opens=True,
+        calls=("os.system",),
+        tensors=1,
+    )
     hooked = Made(REBUILD_V2, (storage("0", 6), 0, (2, 3), (3, 1), False, Made(SYSTEM, (touch("as_hooks"),))))
     put("as_hooks", archive(dumps({"w": hooked})), "a call as a tensor's backward hooks", opens=True, calls=("os.system",), tensors=1)
     sized = Made(REBUILD_V2, (storage("0", 6), 0, Made(SYSTEM, (touch("as_size"),)), (3, 1), False, OrderedDict()))
-    put("as_size", archive(dumps({"w": sized, "ok": weight("9")})), "a call as a tensor's sizes", opens=True, calls=("os.system",), tensors=1)
-    put("as_pid", archive(dumps({"w": weight(), "x": Pid(Made(SYSTEM, (touch("as_pid"),)))})), "a call as a persistent id", opens=True, calls=("os.system",), tensors=1)
-    put("as_state", archive(dumps({"w": weight(), "x": Made(Name("gone", "Class"), (), Made(SYSTEM, (touch("as_state"),)), new=True)})), "a call as an object's state",
-        opens=True, calls=("os.system",), tensors=1)
+    put(
+        "as_size",
+        archive(dumps({"w": sized, "ok": weight("9")})),
+        "a call as a tensor's sizes",
+        opens=True,
+        calls=("os.system",),
+        tensors=1,
+    )
+    put(
+        "as_pid",
+        archive(dumps({"w": weight(), "x": Pid(Made(SYSTEM, (touch("as_pid"),)))})),
+        "a call as a persistent id",
+        opens=True,
+        calls=("os.system",),
+        tensors=1,
+    )
+    put(
+        "as_state",
+        archive(dumps({"w": weight(), "x": Made(Name("gone", "Class"), (), Made(SYSTEM, (touch("as_state"),)), new=True)})),
+        "a call as an object's state",
+        opens=True,
+        calls=("os.system",),
+        tensors=1,
+    )
     kind = Pid(("storage", Made(SYSTEM, (touch("as_type"),)), "0", "cpu", 6))
-    put("as_type", archive(dumps({"w": tensor(kind, (6,)), "ok": weight("9")})), "a call as a storage's type", opens=True, calls=("os.system",), tensors=1)
-    put("as_function", archive(dumps({"w": weight(), "x": Made(Made(Name("operator", "attrgetter"), ("system",)), (Name("builtins", "object"),))})),
-        "a call whose function is the result of another", opens=True, calls=("operator.attrgetter",), tensors=1)
-    put("parameter", archive(dumps({"w": Made(PARAMETER, (Made(SYSTEM, (touch("parameter"),)), True, OrderedDict())), "ok": weight("9")})), "a parameter around a call",
-        opens=True, calls=("os.system",), tensors=1)
+    put(
+        "as_type",
+        archive(dumps({"w": tensor(kind, (6,)), "ok": weight("9")})),
+        "a call as a storage's type",
+        opens=True,
+        calls=("os.system",),
+        tensors=1,
+    )
+    put(
+        "as_function",
+        archive(dumps({"w": weight(), "x": Made(Made(Name("operator", "attrgetter"), ("system",)), (Name("builtins", "object"),))})),
+        "a call whose function is the result of another",
+        opens=True,
+        calls=("operator.attrgetter",),
+        tensors=1,
+    )
+    put(
+        "parameter",
+        archive(dumps({"w": Made(PARAMETER, (Made(SYSTEM, (touch("parameter"),)), True, OrderedDict())), "ok": weight("9")})),
+        "a parameter around a call",
+        opens=True,
+        calls=("os.system",),
+        tensors=1,
+    )
     deep: Any = weight()
     for _ in range(40):
         deep = Made(Name("torch._utils", "_rebuild_parameter"), (deep, True, OrderedDict()))
     put("parameters_in_parameters", archive(dumps({"w": deep, "ok": weight("9")})), "parameters forty deep", opens=True, tensors=2)
-    put("whole_class", archive(dumps({"m": Made(Name("gone", "Model"), (), {"_parameters": {"w": weight()}, "_buffers": {}, "_modules": {}, "x": run}, new=True)})),
-        "a module whose state holds a call", opens=True, calls=("os.system",), tensors=1)
+    put(
+        "whole_class",
+        archive(
+            dumps(
+                {"m": Made(Name("gone", "Model"), (), {"_parameters": {"w": weight()}, "_buffers": {}, "_modules": {}, "x": run}, new=True)}
+            )
+        ),
+        "a module whose state holds a call",
+        opens=True,
+        calls=("os.system",),
+        tensors=1,
+    )
     shell = text(touch("opcodes"))
     evil = b"cos\nsystem\n" + shell + b"\x85R"
     clean = dumps({"w": weight()})
@@ -84,26 +159,64 @@ def code() -> None:
         ("inst", b"(" + shell + b"ios\nsystem\n0" + clean[2:], "INST"),
         ("obj", b"(cos\nsystem\n" + shell + b"o0" + clean[2:], "OBJ"),
         ("stack_global", b"\x80\4\x8c\2os\x8c\6system\x93" + shell + b"\x85R0" + clean[2:], "STACK_GLOBAL"),
-        ("memo_global", b"\x80\4\x8c\2os\x94\x8c\6system\x9400\x8c\1xq\7" + b"0h\0h\1\x93" + shell + b"\x85R0" + clean[2:], "the parts of a name by way of the memo"),
+        (
+            "memo_global",
+            b"\x80\4\x8c\2os\x94\x8c\6system\x9400\x8c\1xq\7" + b"0h\0h\1\x93" + shell + b"\x85R0" + clean[2:],
+            "the parts of a name by way of the memo",
+        ),
         ("newobj", b"cos\nsystem\n" + shell + b"\x85\x810" + clean[2:], "NEWOBJ"),
         ("newobj_ex", b"cos\nsystem\n" + shell + b"\x85}\x920" + clean[2:], "NEWOBJ_EX"),
         ("frame_lies", b"\x80\4\x95\4\0\0\0\0\0\0\0" + evil + b"0" + clean[2:], "a frame that ends inside an opcode"),
         ("text_opcodes", b"cos\nsystem\n(V" + touch("text").encode() + b"\np0\ntR0" + clean[2:], "protocol 0 before protocol 2"),
     ):
         put(name, archive(data), why, opens=True, calls=("os.system",), tensors=1)
-    put("extension", archive(b"\x80\2\x82\1" + shell + b"\x85R0" + clean[2:]), "a copyreg extension code", opens=True, calls=("copyreg.extension 1",), tensors=1)
-    put("posix_py2", archive(b"c__builtin__\neval\n" + shell + b"\x85R0" + clean[2:]), "a Python 2 module name", opens=True, calls=("builtins.eval",), tensors=1)
+    put(
+        "extension",
+        archive(b"\x80\2\x82\1" + shell + b"\x85R0" + clean[2:]),
+        "a copyreg extension code",
+        opens=True,
+        calls=("copyreg.extension 1",),
+        tensors=1,
+    )
+    put(
+        "posix_py2",
+        archive(b"c__builtin__\neval\n" + shell + b"\x85R0" + clean[2:]),
+        "a Python 2 module name",
+        opens=True,
+        calls=("builtins.eval",),
+        tensors=1,
+    )
     put("dotted", archive(b"\x80\4\x8c\5torch\x8c\x17serialization.os.system\x93" + shell + b"\x85R0" + clean[2:]), "a dotted name through another module",
         opens=True, calls=("torch.serialization.os.system",), tensors=1)  # fmt: skip
-    put("build_on_class", archive(b"\x80\2cos\nsystem\n}X\4\0\0\0codeNsb0" + clean[2:]), "BUILD on a name", opens=True, calls=("os.system",), tensors=1)
+    put(
+        "build_on_class",
+        archive(b"\x80\2cos\nsystem\n}X\4\0\0\0codeNsb0" + clean[2:]),
+        "BUILD on a name",
+        opens=True,
+        calls=("os.system",),
+        tensors=1,
+    )
     put("before_damage", archive(evil + b"0\xff"), "a call before a byte that is no opcode", opens=False, refuses="no opcode")
     put("without_stop", archive(evil), "no STOP behind the call", opens=False, refuses="without STOP")
     put("after_stop", archive(clean + evil + b"."), "a second pickle behind the first", opens=True, tensors=1)
-    put("in_a_record", archive(clean, more={"data/1": b"\x80\2" + evil + b"."}), "a pickle in a storage that nothing uses", opens=True, tensors=1)
+    put(
+        "in_a_record",
+        archive(clean, more={"data/1": b"\x80\2" + evil + b"."}),
+        "a pickle in a storage that nothing uses",
+        opens=True,
+        tensors=1,
+    )
     whole = [Entry("archive/data.pkl", evil + b"."), *torch_entries(clean, {"0": FLOATS})]
     put("first_of_two", zip_bytes(whole), "the first of two data.pkl is the bad one", opens=True, tensors=1)
     whole = [*torch_entries(clean, {"0": FLOATS}), Entry("archive/data.pkl", evil + b"0" + clean[2:], method=8)]
-    put("last_of_two", zip_bytes(whole), "the last of two data.pkl is the bad one, and deflated", opens=True, calls=("os.system",), tensors=1)
+    put(
+        "last_of_two",
+        zip_bytes(whole),
+        "the last of two data.pkl is the bad one, and deflated",
+        opens=True,
+        calls=("os.system",),
+        tensors=1,
+    )
     whole = [*torch_entries(clean, {"0": FLOATS}), Entry("archive/DATA.PKL", evil + b".")]
     put("case_twin", zip_bytes(whole), "DATA.PKL beside data.pkl", opens=True, tensors=1)
     entries = torch_entries(clean, {"0": FLOATS})
@@ -111,11 +224,27 @@ def code() -> None:
     put("other_local_name", zip_bytes(entries), "the local header names another record", opens=True, tensors=1)
     put("deflated", archive(evil + b"0" + clean[2:], deflate=True), "inside a deflated pickle", opens=True, calls=("os.system",), tensors=1)
     legacy = b"".join([dumps(0x1950A86A20F9469CFC6C), dumps(1001), dumps({"little_endian": True}), evil + b".", dumps([])])
-    put("embedded", archive(dumps({"w": weight(), "x": Made(Name("torch.storage", "_load_from_bytes"), (legacy,))}, 3)), "inside an old file inside bytes", opens=True,
-        calls=("torch.storage._load_from_bytes",), tensors=1)
-    array = Made(Name("numpy.core.multiarray", "_reconstruct"), (Name("numpy", "ndarray"), (0,), b"b"), (1, (1,), Made(Name("numpy", "dtype"), ("O8", 0, 1), (3, "|", None, None, None, -1, -1, 63)), False, [run]))
-    put("object_array", archive(dumps({"w": weight(), "x": array}, 3)), "inside an array of objects", opens=True,
-        calls=("numpy.core.multiarray._reconstruct", "numpy.dtype", "os.system"), tensors=1)
+    put(
+        "embedded",
+        archive(dumps({"w": weight(), "x": Made(Name("torch.storage", "_load_from_bytes"), (legacy,))}, 3)),
+        "inside an old file inside bytes",
+        opens=True,
+        calls=("torch.storage._load_from_bytes",),
+        tensors=1,
+    )
+    array = Made(
+        Name("numpy.core.multiarray", "_reconstruct"),
+        (Name("numpy", "ndarray"), (0,), b"b"),
+        (1, (1,), Made(Name("numpy", "dtype"), ("O8", 0, 1), (3, "|", None, None, None, -1, -1, 63)), False, [run]),
+    )
+    put(
+        "object_array",
+        archive(dumps({"w": weight(), "x": array}, 3)),
+        "inside an array of objects",
+        opens=True,
+        calls=("numpy.core.multiarray._reconstruct", "numpy.dtype", "os.system"),
+        tensors=1,
+    )
 
 
 def bombs() -> None:
@@ -126,17 +255,45 @@ def bombs() -> None:
     put("huge_bytes", archive(b"\x80\4\x8e" + b"\xff" * 7 + b"\x7fabc."), "bytes of 2**63 bytes", opens=False, refuses="TruncatedError")
     key = b"\x80\2}N" + b"2\x86" * 60 + b"Ns."
     put("exponential_key", archive(key), "a key whose hash takes 2**60 steps", opens=True)
-    put("exponential_element", archive(b"\x80\4\x8f(N" + b"2\x86" * 60 + b"\x90."), "a set element whose hash takes 2**60 steps", opens=True)
+    put(
+        "exponential_element", archive(b"\x80\4\x8f(N" + b"2\x86" * 60 + b"\x90."), "a set element whose hash takes 2**60 steps", opens=True
+    )
     twins = b"\x80\4" + b"".join(frozensets(base) for base in (0, 100))
     put("equal_frozensets", archive(twins + b"}h\x32Nsh\x96Ns."), "two equal keys whose comparison takes 2**50 steps", opens=True)
     put("deep_key", archive(b"\x80\2})" + b"\x85" * 150_000 + b"Ns.", deflate=True), "a key 150,000 levels deep", opens=True)
-    put("deep_dict", archive(b"\x80\2" + b"}K\1" * 200_000 + b"N" + b"s" * 200_000 + b".", deflate=True), "a dict 200,000 levels deep", opens=True)
+    put(
+        "deep_dict",
+        archive(b"\x80\2" + b"}K\1" * 200_000 + b"N" + b"s" * 200_000 + b".", deflate=True),
+        "a dict 200,000 levels deep",
+        opens=True,
+    )
     put("deep_list", archive(b"\x80\2" + b"]" * 300_000 + b"a" * 299_999 + b".", deflate=True), "a list 300,000 levels deep", opens=True)
     put("deep_tuple", archive(b"\x80\2N" + b"\x85" * 300_000 + b".", deflate=True), "a tuple 300,000 levels deep", opens=True)
-    put("deep_calls", archive(b"\x80\2cm\nn\n" + b")R" * 150_000 + b".", deflate=True), "the result of a call is called, 150,000 times", opens=True)
-    put("deep_states", archive(b"\x80\2" + b"cm\nn\n)R" * 60_000 + b"b" * 59_999 + b".", deflate=True), "an object in the state of another, 60,000 times", opens=True)
-    put("deep_pids", archive(b"\x80\2N" + b"Q" * 300_000 + b".", deflate=True), "a persistent id of a persistent id, 300,000 times", opens=True)
-    put("deep_tensors", archive(dumps(weight())[:-1] + b"q\xff0" + deep_tensors(4000) + b".", deflate=True), "a tensor at each of 4,000 levels", opens=True, tensors=4000)
+    put(
+        "deep_calls",
+        archive(b"\x80\2cm\nn\n" + b")R" * 150_000 + b".", deflate=True),
+        "the result of a call is called, 150,000 times",
+        opens=True,
+    )
+    put(
+        "deep_states",
+        archive(b"\x80\2" + b"cm\nn\n)R" * 60_000 + b"b" * 59_999 + b".", deflate=True),
+        "an object in the state of another, 60,000 times",
+        opens=True,
+    )
+    put(
+        "deep_pids",
+        archive(b"\x80\2N" + b"Q" * 300_000 + b".", deflate=True),
+        "a persistent id of a persistent id, 300,000 times",
+        opens=True,
+    )
+    put(
+        "deep_tensors",
+        archive(dumps(weight())[:-1] + b"q\xff0" + deep_tensors(4000) + b".", deflate=True),
+        "a tensor at each of 4,000 levels",
+        opens=True,
+        tensors=4000,
+    )
     laughs = b"\x80\2" + dumps([weight()])[2:-1] + b"".join(b"q%c0](h%ch%ce" % (200 + i, 200 + i, 200 + i) for i in range(50)) + b"."
     put("billion_tensors", archive(laughs), "2**50 paths to one tensor", opens=True, tensors=None)
     ring = b"\x80\2]q\0h\0a](h\0h\0e}X\1\0\0\0ah\0s\x86."
@@ -146,9 +303,19 @@ def bombs() -> None:
     tuples = b"".join(b"\x8a\x0c" + (k * (2**61 - 1)).to_bytes(12, "little") + b"\x85N" for k in range(60_000))
     put("colliding_tuples", archive(b"\x80\2}(" + tuples + b"u.", deflate=True), "60,000 tuples with one hash value", opens=True)
     elements = b"".join(b"\x8a\x0c" + (k * (2**61 - 1)).to_bytes(12, "little") for k in range(60_000))
-    put("colliding_elements", archive(b"\x80\4\x8f(" + elements + b"\x90.", deflate=True), "60,000 set elements with one hash value", opens=True)
+    put(
+        "colliding_elements",
+        archive(b"\x80\4\x8f(" + elements + b"\x90.", deflate=True),
+        "60,000 set elements with one hash value",
+        opens=True,
+    )
     decimals = b"cdecimal\nDecimal\nq\0" + b"0" + b"".join(b"h\0" + text(str(k * (2**61 - 1))) + b"\x85RN" for k in range(30_000))
-    put("colliding_decimals", archive(b"\x80\2" + decimals.replace(b"q\x000", b"q\x000}(", 1) + b"u.", deflate=True), "30,000 Decimals with one hash value", opens=True)
+    put(
+        "colliding_decimals",
+        archive(b"\x80\2" + decimals.replace(b"q\x000", b"q\x000}(", 1) + b"u.", deflate=True),
+        "30,000 Decimals with one hash value",
+        opens=True,
+    )
     for name, function, argument in (
         ("bytes", b"cbuiltins\nbytearray\n", b"B\0\0\x10\0" + bytes(1 << 20)),
         ("encode", b"c_codecs\nencode\n", text("x" * (1 << 20))),
@@ -161,11 +328,28 @@ def bombs() -> None:
     ):  # fmt: skip
         more = text("latin1") + b"\x86" if name == "encode" else b"\x85"
         start = b"\x80\3" + function + b"q\0" + argument + more + b"q\0010]("
-        put(f"copies_{name}", archive(start + b"h\0h\1R" * 200_000 + b"e.", deflate=True), f"200,000 calls of {name} on one large argument", opens=False, refuses="LimitError")
-    put("shared_sizes", archive(b"\x80\2" + shared_sizes(100_000, 5_000) + b".", deflate=True), "one tuple of 100,000 sizes for 5,000 tensors", opens=True)
+        put(
+            f"copies_{name}",
+            archive(start + b"h\0h\1R" * 200_000 + b"e.", deflate=True),
+            f"200,000 calls of {name} on one large argument",
+            opens=False,
+            refuses="LimitError",
+        )
+    put(
+        "shared_sizes",
+        archive(b"\x80\2" + shared_sizes(100_000, 5_000) + b".", deflate=True),
+        "one tuple of 100,000 sizes for 5,000 tensors",
+        opens=True,
+    )
     put("marks", archive(b"\x80\2" + b"(" * 1_000_001 + b".", deflate=True), "a million marks", opens=False, refuses="LimitError")
     put("digits", archive(b"\x80\2I" + b"9" * 1_000_000 + b"\n."), "a number of a million digits", opens=False, refuses="without an end")
-    put("long_number", archive(b"\x80\2\x8b\0\0\x10\0" + b"\x7f" * (1 << 20) + b".", deflate=True), "an integer of a million bytes", opens=False, refuses="LimitError")
+    put(
+        "long_number",
+        archive(b"\x80\2\x8b\0\0\x10\0" + b"\x7f" * (1 << 20) + b".", deflate=True),
+        "an integer of a million bytes",
+        opens=False,
+        refuses="LimitError",
+    )
     inflating = torch_entries(b"\x80\2X" + struct.pack("<I", 64 << 20) + bytes(64 << 20) + b".", {"0": FLOATS})
     inflating[0].method = 8
     put("inflating_pickle", zip_bytes(inflating), "64 MiB of pickle in 64 KiB of archive", opens=False, refuses="LimitError")
@@ -173,7 +357,13 @@ def bombs() -> None:
     entries[4].method, entries[4].data, entries[4].size = 8, bytes(1000), 0xFFFFFFFF
     entries[4].extra = struct.pack("<2HQ", 1, 8, 1 << 40)
     put("inflating_storage", zip_bytes(entries), "a storage that claims to inflate to 1 TiB", opens=True, tensors=1)
-    put("duplicates", zip_bytes([*torch_entries(dumps({"w": weight()}), {"0": FLOATS}), Entry("archive/data/1", b"x", padding=b"", listed=3_000)]), "one record listed 3,000 times", opens=True, tensors=1)
+    put(
+        "duplicates",
+        zip_bytes([*torch_entries(dumps({"w": weight()}), {"0": FLOATS}), Entry("archive/data/1", b"x", padding=b"", listed=3_000)]),
+        "one record listed 3,000 times",
+        opens=True,
+        tensors=1,
+    )
 
 
 def frozensets(base: int) -> bytes:
@@ -215,39 +405,107 @@ def lies() -> None:
         ("escaping_storage", tensor(storage("../version", 2, "Byte"), (2,)), "a storage key that leaves its folder"),
         ("absolute_storage", tensor(storage("/etc/passwd", 2, "Byte"), (2,)), "a storage key that is a path"),
         ("many_dimensions", tensor(held, (1,) * 5000), "5,000 dimensions"),
-        ("unknown_storage", tensor(Pid(("storage", Name("torch", "FakeStorage"), "0", "cpu", 6)), (6,)), "a storage type that does not exist"),
+        (
+            "unknown_storage",
+            tensor(Pid(("storage", Name("torch", "FakeStorage"), "0", "cpu", 6)), (6,)),
+            "a storage type that does not exist",
+        ),
         ("no_storage", tensor(Pid("storage"), (6,)), "a persistent id that is a text"),
         ("text_sizes", tensor(held, "ab", "cd"), "sizes that are no numbers"),
         ("text_offset", tensor(held, (6,), (1,), "0"), "an offset that is a text"),
-        ("wrong_dtype", Made(REBUILD_V3, (storage("0", 24, "Untyped"), 0, (6,), (1,), False, OrderedDict(), Name("os", "system"))), "a dtype that is none"),
+        (
+            "wrong_dtype",
+            Made(REBUILD_V3, (storage("0", 24, "Untyped"), 0, (6,), (1,), False, OrderedDict(), Name("os", "system"))),
+            "a dtype that is none",
+        ),
     ):
         put(f"lie_{name}", archive(dumps({"bad": bad, "ok": weight("9")})), why, opens=True, tensors=1)
-    put("stride_zero", archive(dumps({"bad": tensor(held, (2**31, 2**31), (0, 0)), "ok": weight("9")})), "2**62 elements over four bytes", opens=True, tensors=1)
-    sparse = Made(Name("torch._utils", "_rebuild_sparse_tensor"), (Made(Name("torch.serialization", "_get_layout"), ("torch.sparse_coo",)),
-                  (tensor(storage("1", 2, "Long"), (1, 2)), tensor(held, (2,)), (4,))))
+    put(
+        "stride_zero",
+        archive(dumps({"bad": tensor(held, (2**31, 2**31), (0, 0)), "ok": weight("9")})),
+        "2**62 elements over four bytes",
+        opens=True,
+        tensors=1,
+    )
+    sparse = Made(
+        Name("torch._utils", "_rebuild_sparse_tensor"),
+        (
+            Made(Name("torch.serialization", "_get_layout"), ("torch.sparse_coo",)),
+            (tensor(storage("1", 2, "Long"), (1, 2)), tensor(held, (2,)), (4,)),
+        ),
+    )
     entries = torch_entries(dumps({"bad": sparse, "ok": weight("9")}), {"0": FLOATS, "1": struct.pack("<2q", 1, 10**12), "9": FLOATS})
     put("sparse_far", zip_bytes(entries), "a sparse index far outside", opens=True, tensors=1)
     meta = Made(Name("torch._utils", "_rebuild_meta_tensor_no_storage"), (Name("torch", "float32"), (2**31, 2**31), (2**31, 1), False))
     put("huge_meta", archive(dumps({"m": meta, "ok": weight("9")})), "a meta tensor of 2**62 elements", opens=True, tensors=1)
     nested = Made(Name("torch._utils", "_rebuild_nested_tensor"), (weight(), meta, meta, meta))
     put("nested_meta", archive(dumps({"n": nested, "ok": weight("9")})), "a nested tensor described by meta tensors", opens=True, tensors=2)
-    over = Made(Name("torch._utils", "_rebuild_nested_tensor"), (sparse, tensor(storage("1", 2, "Long"), (1, 2)), tensor(storage("1", 2, "Long"), (1, 2)), tensor(storage("1", 2, "Long"), (1,))))
+    over = Made(
+        Name("torch._utils", "_rebuild_nested_tensor"),
+        (sparse, tensor(storage("1", 2, "Long"), (1, 2)), tensor(storage("1", 2, "Long"), (1, 2)), tensor(storage("1", 2, "Long"), (1,))),
+    )
     entries = torch_entries(dumps({"n": over, "ok": weight("9")}), {"0": FLOATS, "1": struct.pack("<2q", 1, 1), "9": FLOATS})
     put("nested_sparse", zip_bytes(entries), "a nested tensor over a sparse one", opens=True, tensors=4)
-    scale = Made(Name("torch._utils", "_rebuild_qtensor"), (storage("0", 24, "QInt8"), 0, (6,), (1,), (Name("torch", "per_tensor_affine"), "much", None), False, OrderedDict()))
+    scale = Made(
+        Name("torch._utils", "_rebuild_qtensor"),
+        (storage("0", 24, "QInt8"), 0, (6,), (1,), (Name("torch", "per_tensor_affine"), "much", None), False, OrderedDict()),
+    )
     put("quantized_scale", archive(dumps({"q": scale})), "a scale that is a text", opens=True)
     dag: Any = ()
     for _ in range(60):
         dag = (dag, dag)
     huge = 2**20000
-    put("tuples_as_pids", archive(dumps({"a": Pid(dag), "b": tensor(Pid(dag), (6,)), "c": tensor(Pid(("storage", dag, "9", "cpu", 6)), (6,)), "ok": weight("9")})), "persistent ids whose text would be 2**60 characters long",
-        opens=True, tensors=1)
-    put("tuples_as_parts", archive(dumps({"a": Made(PARAMETER, (dag, True, OrderedDict())), "b": Made(Name("torch._utils", "_rebuild_sparse_tensor"), (dag, dag)),
-        "c": Made(REBUILD_V3, (storage("0", 24, "Byte"), 0, (6,), (1,), False, OrderedDict(), dag)), "d": Made(Name("torch._tensor", "_rebuild_from_type_v2"), (dag, dag, (), dag)), "ok": weight("9")})),
-        "tuples of 2**60 parts where tensors are wanted", opens=True, tensors=1)
-    put("huge_numbers", archive(dumps({"a": Pid(("storage", Name("torch", "FloatStorage"), "9", "cpu", huge)), "b": tensor(storage("8", huge), (huge,), (huge,), huge), huge: weight("9"), (huge, 1): weight("9"),
-        "ok": weight("9")})), "numbers that Python does not print", opens=True, tensors=3)
-    names = {"\x1b[31mred\x1b[0m\x07": weight(), "line\nbreak": weight(), "\u202etfel": weight(), "lone\udc80": weight(), "\0": weight(), "x" * 100_000: weight()}
+    put(
+        "tuples_as_pids",
+        archive(
+            dumps({"a": Pid(dag), "b": tensor(Pid(dag), (6,)), "c": tensor(Pid(("storage", dag, "9", "cpu", 6)), (6,)), "ok": weight("9")})
+        ),
+        "persistent ids whose text would be 2**60 characters long",
+        opens=True,
+        tensors=1,
+    )
+    put(
+        "tuples_as_parts",
+        archive(
+            dumps(
+                {
+                    "a": Made(PARAMETER, (dag, True, OrderedDict())),
+                    "b": Made(Name("torch._utils", "_rebuild_sparse_tensor"), (dag, dag)),
+                    "c": Made(REBUILD_V3, (storage("0", 24, "Byte"), 0, (6,), (1,), False, OrderedDict(), dag)),
+                    "d": Made(Name("torch._tensor", "_rebuild_from_type_v2"), (dag, dag, (), dag)),
+                    "ok": weight("9"),
+                }
+            )
+        ),
+        "tuples of 2**60 parts where tensors are wanted",
+        opens=True,
+        tensors=1,
+    )
+    put(
+        "huge_numbers",
+        archive(
+            dumps(
+                {
+                    "a": Pid(("storage", Name("torch", "FloatStorage"), "9", "cpu", huge)),
+                    "b": tensor(storage("8", huge), (huge,), (huge,), huge),
+                    huge: weight("9"),
+                    (huge, 1): weight("9"),
+                    "ok": weight("9"),
+                }
+            )
+        ),
+        "numbers that Python does not print",
+        opens=True,
+        tensors=3,
+    )
+    names = {
+        "\x1b[31mred\x1b[0m\x07": weight(),
+        "line\nbreak": weight(),
+        "\u202etfel": weight(),
+        "lone\udc80": weight(),
+        "\0": weight(),
+        "x" * 100_000: weight(),
+    }
     put("terminal_names", archive(dumps(names)), "names that would steer a terminal", opens=True, tensors=6)
 
 

@@ -75,7 +75,12 @@ def main() -> None:
     for name, why, more, options in (
         ("plain", "a whole training state", None, {}),
         ("weights_only", "the state dict without the training state", None, {"save_weights_only": True}),
-        ("omegaconf", "hyper-parameters in an OmegaConf container", OmegaConf.create({"opt": {"betas": [0.9, 0.95], "name": "adam"}, "path": "/x"}), {}),
+        (
+            "omegaconf",
+            "hyper-parameters in an OmegaConf container",
+            OmegaConf.create({"opt": {"betas": [0.9, 0.95], "name": "adam"}, "path": "/x"}),
+            {},
+        ),
         ("namespace", "hyper-parameters in argparse and pathlib objects", Namespace(out=Path("runs/1"), sizes=(1, 2), flag=None), {}),
     ):
         lightning.seed_everything(7, verbose=False)

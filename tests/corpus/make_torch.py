@@ -115,7 +115,16 @@ DTYPES = {
 def dtypes() -> dict[str, torch.Tensor]:
     found = {name: torch.tensor(values, dtype=getattr(torch, name)).reshape(2, 2) for name, values in DTYPES.items()}
     raw = torch.arange(1, 17, dtype=torch.uint8)
-    for name, width in (("float8_e8m0fnu", 1), ("float4_e2m1fn_x2", 1), ("bits8", 1), ("bits16", 2), ("bits1x8", 1), ("bits2x4", 1), ("bits4x2", 1), ("complex32", 4)):
+    for name, width in (
+        ("float8_e8m0fnu", 1),
+        ("float4_e2m1fn_x2", 1),
+        ("bits8", 1),
+        ("bits16", 2),
+        ("bits1x8", 1),
+        ("bits2x4", 1),
+        ("bits4x2", 1),
+        ("complex32", 4),
+    ):
         found[name] = raw[: 4 * width].clone().view(getattr(torch, name)).reshape(2, 2)
     return found
 
@@ -137,7 +146,14 @@ def views() -> dict[str, Any]:
 def sharing() -> dict[str, Any]:
     weight = nn.Parameter(torch.arange(12.0).reshape(3, 4))
     inner = {"weight": weight, "again": weight}
-    return {"a": weight, "b": weight, "view": weight.detach()[1:], "nested": inner, "same dict": inner, "list": [weight, weight.detach().t(), torch.zeros(2)]}
+    return {
+        "a": weight,
+        "b": weight,
+        "view": weight.detach()[1:],
+        "nested": inner,
+        "same dict": inner,
+        "list": [weight, weight.detach().t(), torch.zeros(2)],
+    }
 
 
 def parameters() -> dict[str, Any]:
@@ -186,7 +202,11 @@ def nested() -> dict[str, torch.Tensor]:
 
 
 def meta() -> dict[str, torch.Tensor]:
-    return {"a": torch.empty(3, 5, device="meta"), "half": torch.empty(7, device="meta", dtype=torch.float16), "huge": torch.empty(1 << 40, 1 << 10, device="meta")}
+    return {
+        "a": torch.empty(3, 5, device="meta"),
+        "half": torch.empty(7, device="meta", dtype=torch.float16),
+        "huge": torch.empty(1 << 40, 1 << 10, device="meta"),
+    }
 
 
 def lazy_bits() -> dict[str, torch.Tensor]:
@@ -238,8 +258,28 @@ def numpy_objects() -> dict[str, Any]:
         "bytes": np.array([b"ab", b"c"]), "text": np.array(["ab", "\u2603z"]), "dates": np.array(["2020-01-02", "NaT"], "M8[D]"), "spans": np.array([1, 2], "m8[s]"),
         "objects": np.array([1, "x", None], object), "sliced": np.arange(10)[2:8:2], "tensor": torch.ones(2),
     }  # fmt: skip
-    scalars = [np.bool_(True), np.int8(-1), np.int16(-2), np.int32(-3), np.int64(-4), np.uint8(1), np.uint16(2), np.uint32(3), np.uint64(4), np.float16(0.5), np.float32(0.25), np.float64(0.1)]
-    scalars += [np.complex64(1 + 2j), np.complex128(3 - 4j), np.bytes_(b"cde"), np.str_("\u2603z"), np.datetime64("1970-01-02T00:00:00"), np.timedelta64(1, "D")]
+    scalars = [
+        np.bool_(True),
+        np.int8(-1),
+        np.int16(-2),
+        np.int32(-3),
+        np.int64(-4),
+        np.uint8(1),
+        np.uint16(2),
+        np.uint32(3),
+        np.uint64(4),
+        np.float16(0.5),
+        np.float32(0.25),
+        np.float64(0.1),
+    ]
+    scalars += [
+        np.complex64(1 + 2j),
+        np.complex128(3 - 4j),
+        np.bytes_(b"cde"),
+        np.str_("\u2603z"),
+        np.datetime64("1970-01-02T00:00:00"),
+        np.timedelta64(1, "D"),
+    ]
     found |= {f"scalar {value.dtype.str}": value for value in scalars}
     return found | {"dtype": np.dtype("float32"), "big dtype": np.dtype(">i2"), "date dtype": np.dtype("M8[s]")}
 
@@ -258,11 +298,25 @@ def training() -> dict[str, Any]:
         model(torch.arange(6.0).reshape(2, 3)).sum().backward()
         optimiser.step()
         schedule.step()
-    return {"epoch": 3, "model": model.state_dict(), "optimizer": optimiser.state_dict(), "scheduler": schedule.state_dict(), "rng": torch.arange(16, dtype=torch.uint8)}
+    return {
+        "epoch": 3,
+        "model": model.state_dict(),
+        "optimizer": optimiser.state_dict(),
+        "scheduler": schedule.state_dict(),
+        "rng": torch.arange(16, dtype=torch.uint8),
+    }
 
 
 def colliding() -> dict[Any, Any]:
-    return {"a.b": torch.zeros(1), "a": {"b": torch.ones(1)}, "0": torch.zeros(2), 0: torch.ones(2), "": torch.zeros(3), "x.": {"": torch.ones(3)}, "x": {".": torch.zeros(4)}}
+    return {
+        "a.b": torch.zeros(1),
+        "a": {"b": torch.ones(1)},
+        "0": torch.zeros(2),
+        0: torch.ones(2),
+        "": torch.zeros(3),
+        "x.": {"": torch.ones(3)},
+        "x": {".": torch.zeros(4)},
+    }
 
 
 def small() -> dict[str, torch.Tensor]:

@@ -120,7 +120,7 @@ class Zip:
         self.shadowed: list[Member] = []  # members hidden behind a later one of the same name
         self.members = self._parse()
         self._starts: dict[str, int] = {}
-        self._inflated: dict[int, Span] = {}  # by the offset of the local header: hidden copies have contents of their own
+        self._inflated: dict[tuple[int, int, int], Span] = {}  # by place and sizes: members may claim the same bytes
 
     def _parse(self) -> Members:
         where = self.directory
@@ -226,9 +226,10 @@ class Zip:
                 text = f"stored, but its sizes differ: {member.packed:,} and {member.size:,}"
                 raise FormatError(text, part=member.name, offset=member.offset)
             return self.raw(member)
-        known = self._inflated.get(member.offset)
+        place = (member.offset, member.packed, member.size)
+        known = self._inflated.get(place)
         if known is None:
-            known = self._inflated[member.offset] = self._inflate(member, self.limits.inflated if cap is None else cap)
+            known = self._inflated[place] = self._inflate(member, self.limits.inflated if cap is None else cap)
         return known
 
     def pickle(self, member: Member) -> Span:
