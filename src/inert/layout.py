@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .source import Span
     from .tensor import Tensor
 
+RANK = 1024  # dimensions whose sizes are multiplied at all: the product of a million large sizes is a very large number
 PIECE = 4 << 20  # bytes of a chunk
 
 
@@ -174,6 +175,8 @@ def reach(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int, s
     """(index of the last element behind the first or -1 where there is none, number of elements, what is wrong with the geometry)."""
     if len(shape) != len(strides):
         return 0, 0, f"{len(shape)} sizes but {len(strides)} strides"
+    if len(shape) > RANK:
+        return 0, 0, f"{len(shape)} dimensions"
     if min(shape, default=0) < 0 or min(strides, default=0) < 0:
         return 0, 0, "a negative size or stride"
     count = prod(shape)

@@ -76,7 +76,8 @@ def _fraction(*value: Any) -> Any:
     from fractions import Fraction
 
     for part in value:
-        if not (type(part) is int and part.bit_length() < 1 << 14 or type(part) is str and len(part) < 4300 and "e" not in part.lower()):
+        number = type(part) is int and part.bit_length() < 1 << 14
+        if not number and not (type(part) is str and len(part) < 4300 and "e" not in part.lower()):
             raise ValueError("no numerator or denominator")
     return Fraction(*value)
 
