@@ -435,7 +435,7 @@ def look_over(path: Path | str, **options: Any) -> Look:
                 assert sum(1 for _ in document.made) >= 0
     except InertError as error:
         one_line(error)
-        look.refused = str(error)
+        look.refused = f"{type(error).__name__}: {error}"
     return look
 
 

@@ -124,7 +124,7 @@ def test_no_hostile_file_of_ours_does_anything(tmp_path: Path) -> None:
     for row in rows:
         wanted = HOSTILE[Path(row["path"]).name]
         readable = row.get("hashed", 0)
-        if row["opened"] != wanted["opens"] or wanted["tensors"] not in (readable, None):
+        if row["opened"] != wanted["opens"] or wanted["tensors"] not in (readable, None) or wanted["refuses"] not in row["refused"]:
             wrong.append(f"{Path(row['path']).name}: opened {row['opened']}, {readable} tensors read; {row['refused']}")
     assert not wrong, wrong
 
@@ -148,7 +148,10 @@ def deflated(data: bytes) -> bool:
     return False
 
 
-@pytest.mark.parametrize("name", [name for name in HOSTILE if (HERE / "hostile" / name).exists()])
+SLOW = ("deep_", "copies_", "colliding_", "marks", "digits", "long_number")  # tried once, in a process of its own, is enough
+
+
+@pytest.mark.parametrize("name", [name for name in HOSTILE if (HERE / "hostile" / name).exists() and not name.startswith(SLOW)])
 def test_what_a_hostile_file_asks_for_is_recorded(name: str) -> None:
     wanted = HOSTILE[name]
     try:

@@ -160,12 +160,13 @@ def get(index: int) -> bytes:
 class Start:
     """Opcodes that fill the memo up to ``first``, the first free index, and set a mark."""
 
-    def __init__(self, first: int) -> None:
+    def __init__(self, first: int, filled: int = 5) -> None:
         self.first = first
-        self.head = NAMED_FIVE + b"".join(text(str(i)) + put(i) for i in range(5, first)) + b"0" * first + b"("
+        self.head = NAMED_FIVE + b"".join(text(str(i)) + put(i) for i in range(filled, first)) + b"0" * (5 + first - filled) + b"("
 
 
 SHORT, LONG = Start(70), Start(300)  # room for short memo indices, and beyond them
+QUICK = [Start(6), Start(300, 299)]  # the same without filling the memo first
 
 
 @pytest.fixture(params=[SHORT, LONG], ids=["short", "long"])
@@ -571,19 +572,21 @@ def changed(draw: st.DrawFn) -> bytes:
     return bytes(data)
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=800, deadline=None)
 @given(changed())
 def test_any_change_to_a_pickle_with_rows(data: bytes) -> None:
     check(data)
 
 
+@pytest.mark.parametrize("on", QUICK, ids=["short", "long"])
 def test_every_single_byte_flipped_in_three_records(on: Start) -> None:
     data = on.head + record(on.first) + named("w", on.first + 7) + named("v", on.first + 15) + b"l."
     for at in range(len(on.head), len(data)):
-        for value in {0, data[at] ^ 1, data[at] ^ 0x80, 0xFF, *b"(tQRqrhjKMJX)"}:
+        for value in {0, data[at] ^ 1, data[at] ^ 0x80, *b"(tQRqrhjKJX)"}:
             check(data[:at] + bytes([value]) + data[at + 1 :])
 
 
+@pytest.mark.parametrize("on", QUICK, ids=["short", "long"])
 def test_random_programs_of_record_pieces(on: Start) -> None:
     rng = random.Random(5)
     words = [*PIECES, text("w"), text("7"), b"h\1", b"h\2", b"h\4", *[put(on.first + i) for i in range(9)]]
