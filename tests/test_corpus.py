@@ -94,7 +94,7 @@ def test_every_format_has_files() -> None:
     assert {one.id for one in inert.FORMATS} <= formats
 
 
-OTHER = {"torchscript.pt": "a TorchScript archive", "legacy.pt": "a legacy PyTorch checkpoint"}
+OTHER = {"legacy.pt": "a legacy PyTorch checkpoint"}
 
 
 @pytest.mark.parametrize("name", OTHER)
