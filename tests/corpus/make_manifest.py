@@ -8,7 +8,6 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 OTHER = {
     "other/legacy.pt": ("torch.save torch 2.13.0", "the layout before 1.6: recognised, not read yet"),
-    "other/torchscript.pt": ("torch.jit.save torch 2.13.0", "TorchScript: a scripted Sequential"),
 }
 TEXTS = {0: "protocol 0, text opcodes", 1: "protocol 1", 2: "protocol 2"}
 

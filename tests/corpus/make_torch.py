@@ -364,8 +364,6 @@ def main() -> None:
 
     other = FOLDER.parent / "other"
     other.mkdir(exist_ok=True)
-    scripted = torch.jit.script(nn.Sequential(nn.Linear(2, 2), nn.ReLU()))
-    torch.jit.save(scripted, other / "torchscript.pt")
     torch.save(state_dict(), other / "legacy.pt", _use_new_zipfile_serialization=False)
     print(f"{len(list(FOLDER.glob('*.pt')))} files in {FOLDER}")
 

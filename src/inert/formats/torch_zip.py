@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     from ..source import Source, Span
     from ..tensor import Tensor
 
-OTHERS = ("constants.pkl", "bytecode.pkl", "archive_format", "models/", ".data/extern_modules", ".data/python_version", "model.json")
+OTHERS = (
+    "constants.pkl", "bytecode.pkl", "model.json", "archive_format", "models/", ".data/extern_modules", ".data/python_version",
+    "extern_modules",
+)  # fmt: skip
 ROLES = {
     "data.pkl": "pickle", "version": "version", ".data/version": "version", "byteorder": "byteorder",
     ".format_version": "format version", ".storage_alignment": "alignment", ".data/serialization_id": "serialization id",

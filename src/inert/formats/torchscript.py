@@ -79,6 +79,13 @@ def role(inner: str, known: str) -> str:
     return next((kind for start, end, kind in ROLES if inner.startswith(start) and inner.endswith(end)), known)
 
 
+def later(archive: Zip, *code: str) -> list[Finding]:
+    """What the container is noted for once all is looked at; that code (in these folders) is deflated is torch's own way."""
+    packed = [name for name, member in archive.members.items() if member.method == DEFLATED]
+    odd = not packed or not all(name.startswith(code) for name in packed)
+    return [note for note in archive.later() if odd or note.code != "zip-deflated"]
+
+
 def with_constants(root: Any, constants: list[Any]) -> Any:
     """The module under its own names, and the constants as TorchScript's source calls them: CONSTANTS.c0 …"""
     if not constants:
@@ -113,6 +120,7 @@ class TorchScript(TorchZip):
     def __init__(self, source: Source, limits: Limits, archive: Zip, root: str, byteorder: str | None) -> None:
         super().__init__(source, limits, archive, root, byteorder)
         inner = [name.removeprefix(root) for name in archive.members if name.startswith(root)]
+        self._code = (f"{root}code/", f"{root}libs/")
         self.main = "data.pkl" if "data.pkl" in inner else ""
         pickles = [name for name in inner if name.endswith((".pkl", ".debug_pkl")) and not name.startswith("extra/")]
         pickles.sort(key=lambda name: (name != self.main, name.endswith("debug_pkl")))
@@ -228,7 +236,7 @@ class TorchScript(TorchZip):
         return found
 
     def notes(self) -> list[Finding]:
-        found = [*self.archive.notes, *self._notes, *self._zipped()]
+        found = [*self.archive.notes, *self._notes, *later(self.archive, *self._code)]
         found += self._constants[1] if self._constants else []
         for name in self._pickles:
             try:
@@ -239,18 +247,10 @@ class TorchScript(TorchZip):
             if document.fault is not None:
                 found.append(Finding("pickle-broken", document.fault.message, name, document.fault.offset))
             found += document_notes(document)
-        code = [name for name in self.archive.members if self._code(name)]
+        code = [name for name in self.archive.members if name.startswith(self._code)]
         if code:
             found.append(Finding("script-code", f"{len(code):,} records of TorchScript source and debug tables", code[0]))
         return found
-
-    def _code(self, name: str) -> bool:
-        return name.startswith((f"{self.folder}code/", f"{self.folder}libs/"))
-
-    def _zipped(self) -> list[Finding]:
-        """What the container is noted for, without that code is deflated, as torch itself writes it."""
-        odd = any(member.method == DEFLATED and not self._code(name) for name, member in self.archive.members.items())
-        return [note for note in self.archive.later() if odd or note.code != "zip-deflated"]
 
 
 class Flatbuffer(Content):

@@ -137,11 +137,11 @@ CHECKPOINT = rb"\.(?:pt2?|pth|ptl|bin|ckpt|safetensors|pkl|distcp|h5|hdf5|onnx|g
 
 # Patterns over the names of an archive's members, one a line; the last row takes what is left.
 ZIPS: Rows = (
-    ("torch-export", rb"^[^/\n]+/archive_format$|^serialized_exported_program\.json$", "a PyTorch program (.pt2)", LATER),
+    ("torch-export", rb"^[^/\n]+/archive_format$|^serialized_exported_program\.json$", "a PyTorch program (.pt2)", OPEN),
     ("torchscript", rb"^[^/\n]+/bytecode\.pkl$", "a TorchScript archive for mobile devices", OPEN),
     ("torchscript", rb"^[^/\n]+/(?:constants\.pkl$|code/__torch__)", "a TorchScript archive (torch.jit.save)", OPEN),
     ("torchscript", rb"^[^/\n]+/tensors/\d+$", "a TorchScript archive of PyTorch 1.0 to 1.3", OPEN),
-    ("torch-package", rb"^[^/\n]+/\.data/(?:extern_modules|python_version|\w+\.storage)$", "a torch.package archive", LATER),
+    ("torch-package", rb"^[^/\n]+/\.data/(?:extern_modules|python_version|\w+\.storage)$", "a torch.package archive", OPEN),
     ("torch-zip", rb"^[^/\n]+/data\.pkl$", "a PyTorch zip archive", OPEN),
     (
         "torch-unpacked",
