@@ -54,13 +54,17 @@ class Content:
         self.source = source
         self.limits = limits
 
-    def pickles(self) -> dict[str, Document]:
+    def pickles(self) -> Mapping[str, Document]:
         """The decoded pickles by name. Raises where the one that holds the object cannot be read."""
         return {}
 
     def root(self, convert: Callable[[Tensor], Any] | None = None) -> tuple[Any, list[Finding]]:
         """The saved object and what was odd about it; ``convert`` gives what stands in the place of each tensor."""
         return {}, []
+
+    def listed(self, root: Any) -> Any:
+        """What tensors are listed from: the root, and what a format keeps beside it."""
+        return root
 
     def parts(self) -> dict[str, Part]:
         """Every record; decodes no pickle."""
@@ -125,7 +129,7 @@ class Checkpoint:
         return made
 
     def _listed(self) -> Any:
-        return self._once("listed", lambda: Lister(self.root, self.content.limits))
+        return self._once("listed", lambda: Lister(self.content.listed(self.root), self.content.limits))
 
     @property
     def notes(self) -> list[Finding]:

@@ -28,7 +28,16 @@ if TYPE_CHECKING:
 ELIDED = ("_parameters", "_buffers", "_modules")  # a module's own dicts: state_dict() leaves them out of its names
 _LEAVES = frozenset((str, int, float, bool, bytes, type(None)))
 OPEN, BARREN, LISTED = 1, 2, 3  # a container on the path (met again: a cycle), without tensors, with some
-_HERE = object()  # a step that adds nothing to the path
+HERE = object()  # a step that adds nothing to the path
+
+
+class Joined:
+    """Several values under one root: the (key, value) pairs that a format lists together. ``HERE`` as a key adds nothing to the names."""
+
+    __slots__ = ("pairs",)
+
+    def __init__(self, pairs: Iterable[tuple[Any, Any]]) -> None:
+        self.pairs = tuple(pairs)
 
 
 def children(value: Any) -> Iterable[tuple[Any, Any]] | None:
@@ -43,13 +52,15 @@ def children(value: Any) -> Iterable[tuple[Any, Any]] | None:
         return vars(value).items()
     if isinstance(value, Object):
         return _object(value)
+    if type(value) is Joined:
+        return value.pairs
     return None
 
 
 def _object(value: Object) -> Iterator[tuple[Any, Any]]:
     fields = value.fields
     for name, item in fields.items():
-        yield (_HERE if name in ELIDED and isinstance(item, dict) else name), item
+        yield (HERE if name in ELIDED and isinstance(item, dict) else name), item
     if not fields and value.state is not None:
         yield "state", value.state
     yield from chain(enumerate(value.items), value.pairs)
@@ -129,7 +140,7 @@ class Lister:
                     known = state.get(id(value))
                     if known not in (None, LISTED) or (known == LISTED and not self._again()):
                         continue
-                    if self._push(stack, state, value, frame.link if key is _HERE else (frame.link, key)):
+                    if self._push(stack, state, value, frame.link if key is HERE else (frame.link, key)):
                         break
             else:
                 stack.pop()

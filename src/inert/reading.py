@@ -55,8 +55,7 @@ def open(
         raise ValueError("byteorder must be 'little', 'big' or None")
     with _refusals(source) as held, _Calm():
         checkpoint = Checkpoint(identify(held, limits, byteorder, formats))
-        if checkpoint.pickles:  # a damaged pickle is refused here, not at the first tensor
-            checkpoint.tensors  # noqa: B018
+        checkpoint.pickles, checkpoint.tensors  # noqa: B018  # what is damaged is refused here, not at the first tensor
         if strict and checkpoint.errors:
             first = checkpoint.errors[0]
             more = f" (and {len(checkpoint.errors) - 1} more)" if len(checkpoint.errors) > 1 else ""

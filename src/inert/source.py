@@ -243,6 +243,26 @@ class BytesSource(Source):
         return bytes(self._data[offset : offset + length])
 
 
+class Window(Source):
+    """A run of another Source as a Source of its own: a file that lies whole inside another one. Closing it leaves the other open."""
+
+    __slots__ = ("_span",)
+
+    def __init__(self, span: Span, name: str) -> None:
+        self._span = span
+        super().__init__(name, span.length)
+
+    def view(self, offset: int, length: int) -> memoryview | None:
+        self.check(offset, length)
+        return self._span.source.view(self._span.offset + offset, length)
+
+    def region(self, offset: int, length: int) -> tuple[str, int] | None:
+        return self._span.source.region(self._span.offset + offset, length)
+
+    def _read(self, offset: int, length: int) -> bytes:
+        return self._span.source.read(self._span.offset + offset, length)
+
+
 class Span:
     """``length`` bytes of ``source`` from ``offset``; lies inside the source or is not made (TruncatedError)."""
 

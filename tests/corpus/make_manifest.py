@@ -6,9 +6,7 @@ import json
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-OTHER = {
-    "other/torchscript.pt": ("torch.jit.save torch 2.13.0", "TorchScript: recognised, not read yet"),
-}
+OTHER: dict[str, tuple[str, str]] = {}  # files of containers that are recognised only
 TEXTS = {0: "protocol 0, text opcodes", 1: "protocol 1", 2: "protocol 2"}
 
 

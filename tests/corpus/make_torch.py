@@ -418,8 +418,6 @@ def main() -> None:
 
     other = FOLDER.parent / "other"
     other.mkdir(exist_ok=True)
-    scripted = torch.jit.script(nn.Sequential(nn.Linear(2, 2), nn.ReLU()))
-    torch.jit.save(scripted, other / "torchscript.pt")
     legacy = FOLDER.parent / "legacy"
     legacy.mkdir(exist_ok=True)
     for name in ("state_dict", "views", "sharing", "quantized", "module", "python_objects", "bare_tensor", "empty_dict"):

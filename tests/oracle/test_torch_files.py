@@ -10,6 +10,7 @@ import subprocess
 import sys
 import warnings
 from collections import OrderedDict
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,34 @@ from tests.source_tree import SOURCE
 
 QUIET = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large]}
 
-CLASSIC = [torch.float16, torch.float32, torch.float64, torch.bfloat16, torch.complex64, torch.complex128, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8, torch.bool]
-LATER = [torch.uint16, torch.uint32, torch.uint64, torch.complex32, torch.float8_e4m3fn, torch.float8_e5m2, torch.float8_e4m3fnuz, torch.float8_e5m2fnuz, torch.float8_e8m0fnu, torch.float4_e2m1fn_x2, torch.bits8, torch.bits16]
+CLASSIC = [
+    torch.float16,
+    torch.float32,
+    torch.float64,
+    torch.bfloat16,
+    torch.complex64,
+    torch.complex128,
+    torch.int8,
+    torch.int16,
+    torch.int32,
+    torch.int64,
+    torch.uint8,
+    torch.bool,
+]
+LATER = [
+    torch.uint16,
+    torch.uint32,
+    torch.uint64,
+    torch.complex32,
+    torch.float8_e4m3fn,
+    torch.float8_e5m2,
+    torch.float8_e4m3fnuz,
+    torch.float8_e5m2fnuz,
+    torch.float8_e8m0fnu,
+    torch.float4_e2m1fn_x2,
+    torch.bits8,
+    torch.bits16,
+]
 
 
 @st.composite
@@ -77,20 +104,43 @@ def others(draw: st.DrawFn) -> torch.Tensor:
     return found
 
 
+@dataclass
+class Place:
+    """Where a tensor will stand."""
+
+    index: int
+
+
 @st.composite
 def objects(draw: st.DrawFn) -> Any:
     """Nested containers of views that share storages, of other tensors, and of plain values."""
     stored = draw(st.lists(bases(), min_size=1, max_size=4))
     tensors = [draw(views(stored[draw(st.integers(0, len(stored) - 1))])) for _ in range(draw(st.integers(1, 8)))]
     tensors += draw(st.lists(others(), max_size=3))
-    plain = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=True) | st.text(st.characters(codec=None, categories=None), max_size=6) | st.binary(max_size=6)
-    any_tensor = st.integers(0, len(tensors) - 1).map(tensors.__getitem__)
-    leaves = any_tensor | plain
+    plain = (
+        st.none()
+        | st.booleans()
+        | st.integers(-(2**70), 2**70)
+        | st.floats(allow_nan=True)
+        | st.text(st.characters(codec=None, categories=None), max_size=6)
+        | st.binary(max_size=6)
+    )
+    places = st.builds(Place, st.integers(0, len(tensors) - 1))  # hypothesis itself would ask tensors for their truth
+    leaves = places | plain
     keys = st.text("abcxyz._é☃", min_size=1, max_size=6)
-    return draw(
+    shape = draw(
         st.dictionaries(keys, st.recursive(leaves, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=4) | st.tuples(inner, inner), max_leaves=12), max_size=8)
-        | st.lists(leaves, max_size=6) | any_tensor
+        | st.lists(leaves, max_size=6) | places
     )  # fmt: skip
+    return filled(shape, tensors)
+
+
+def filled(shape: Any, tensors: list[torch.Tensor]) -> Any:
+    if isinstance(shape, Place):
+        return tensors[shape.index]
+    if isinstance(shape, dict):
+        return {key: filled(value, tensors) for key, value in shape.items()}
+    return type(shape)(filled(part, tensors) for part in shape) if isinstance(shape, (list, tuple)) else shape
 
 
 def save(value: Any, path: Path, **options: Any) -> bool:
@@ -104,7 +154,12 @@ def save(value: Any, path: Path, **options: Any) -> bool:
 
 
 @settings(max_examples=250, **QUIET)
-@given(objects(), st.sampled_from([{}, {}, {"pickle_protocol": 3}, {"pickle_protocol": 4}, {"pickle_protocol": 5}, {"_use_new_zipfile_serialization": False}]))
+@given(
+    objects(),
+    st.sampled_from(
+        [{}, {}, {"pickle_protocol": 3}, {"pickle_protocol": 4}, {"pickle_protocol": 5}, {"_use_new_zipfile_serialization": False}]
+    ),
+)
 def test_any_object_that_torch_saves(value: Any, options: dict[str, Any]) -> None:
     import tempfile
 
@@ -159,7 +214,9 @@ def test_any_view_sliced_as_torch_slices(data: st.DataObject) -> None:
     torch.save(view, out)
     with inert.open(out) as checkpoint:
         found = checkpoint.tensors[""]
-        index = tuple(data.draw(st.slices(size).filter(lambda s: (s.step or 1) > 0)) for size in view.shape[: data.draw(st.integers(0, view.dim()))])
+        index = tuple(
+            data.draw(st.slices(size).filter(lambda s: (s.step or 1) > 0)) for size in view.shape[: data.draw(st.integers(0, view.dim()))]
+        )
         wanted = content(view[index]) if index else content(view)
         assert np.ascontiguousarray(found[index]).tobytes() == wanted
 
@@ -186,7 +243,13 @@ def test_numpy_says_what_torch_says(dtype: torch.dtype) -> None:
 
 def test_whole_modules_and_state_dicts() -> None:
     torch.manual_seed(0)
-    model = torch.nn.Sequential(torch.nn.Conv2d(2, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.LSTM(4, 3, 2), torch.nn.MultiheadAttention(8, 2), torch.nn.Embedding(5, 3))
+    model = torch.nn.Sequential(
+        torch.nn.Conv2d(2, 4, 3),
+        torch.nn.BatchNorm2d(4),
+        torch.nn.LSTM(4, 3, 2),
+        torch.nn.MultiheadAttention(8, 2),
+        torch.nn.Embedding(5, 3),
+    )
     out = io.BytesIO()
     torch.save(model, out)
     with inert.open(out) as checkpoint:
@@ -225,7 +288,9 @@ def test_three_terabytes_are_listed_in_little_memory(tmp_path: Path) -> None:
     except (RuntimeError, OSError) as error:
         pytest.skip(f"no sparse file of 3 TB here: {error}")
     assert path.stat().st_size > 3 << 40
-    done = subprocess.run([sys.executable, "-c", LISTING, str(path)], env={"PYTHONPATH": str(SOURCE.parent)}, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", LISTING, str(path)], env={"PYTHONPATH": str(SOURCE.parent)}, capture_output=True, text=True, check=False
+    )
     assert not done.returncode, done.stderr
     listed, megabytes = done.stdout.splitlines()
     assert listed == f"4 {3 << 40} [0, 0] 1"

@@ -45,6 +45,9 @@ class Format:
 
 FORMATS: tuple[Format, ...] = (
     Format("torch-zip", "torch_zip", "torch.save since PyTorch 1.6 (.pt .pth .bin .ckpt), Hugging Face pytorch_model.bin, Lightning"),
+    Format("torchscript", "torchscript", "torch.jit.save since PyTorch 1.0 (.pt .pth), lite-interpreter files (.ptl) as zip or flatbuffer"),
+    Format("torch-package", "torch_package", "torch.package (since PyTorch 1.8): its pickles' tensors; the Python source in it is flagged"),
+    Format("torch-export", "torch_export", "torch.export.save (.pt2): weights and constants of every layout since PyTorch 2.1"),
     Format("torch-legacy", "torch_legacy", "torch.save before PyTorch 1.6, and since with _use_new_zipfile_serialization=False"),
 )
 

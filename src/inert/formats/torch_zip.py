@@ -20,14 +20,17 @@ from ..torch.rebuild import Storages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from ..limits import Limits
     from ..source import Source, Span
     from ..tensor import Tensor
 
-OTHERS = ("constants.pkl", "archive_format", "models/", ".data/extern_modules", ".data/python_version", "model.json")
+OTHERS = (
+    "constants.pkl", "bytecode.pkl", "model.json", "archive_format", "models/", ".data/extern_modules", ".data/python_version",
+    "extern_modules",
+)  # fmt: skip
 ROLES = {
     "data.pkl": "pickle", "version": "version", ".data/version": "version", "byteorder": "byteorder",
     ".format_version": "format version", ".storage_alignment": "alignment", ".data/serialization_id": "serialization id",
@@ -37,20 +40,27 @@ VERSIONS = range(1, 11)  # torch 2.13 reads these
 
 def claims(source: Source, limits: Limits) -> Zip | None:
     """A zip archive with a data.pkl that is neither TorchScript nor a package. FormatError for an archive that ends too early."""
-    if source.size < 22:
-        return None
-    if source.read(0, 4) != b"PK\3\4" and b"PK\5\6" not in source.read(max(0, source.size - 65557), min(65557, source.size)):
-        return None
-    try:
-        archive = Zip(source, limits)
-    except FormatError:
-        if source.read(0, 4) == b"PK\3\4" and _looks_like_torch(source):
-            raise
+    archive = opened(source, limits)
+    if archive is None:
         return None
     root = find_root(archive)
     if root is None or any(f"{root}{name}" in archive.members for name in OTHERS):
         return None
     return archive
+
+
+def opened(source: Source, limits: Limits) -> Zip | None:
+    """The source as a zip archive, or None. FormatError for one that torch began to write and that ends too early."""
+    if source.size < 22:
+        return None
+    if source.read(0, 4) != b"PK\3\4" and b"PK\5\6" not in source.read(max(0, source.size - 65557), min(65557, source.size)):
+        return None
+    try:
+        return Zip(source, limits)
+    except FormatError:
+        if source.read(0, 4) == b"PK\3\4" and _looks_like_torch(source):
+            raise
+        return None
 
 
 def _looks_like_torch(source: Source) -> bool:
@@ -137,7 +147,7 @@ class TorchZip(Content):
         if not number.isdigit() or len(number) > 3 or int(number) not in VERSIONS:
             self._note("version-unknown", f"version is {said[:20]!r}", f"{self.folder}version")
 
-    def pickles(self) -> dict[str, Document]:
+    def pickles(self) -> Mapping[str, Document]:
         name = f"{self.folder}data.pkl"
         if self._document is None:
             member = self.archive.members[name]

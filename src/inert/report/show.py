@@ -15,7 +15,7 @@ from math import prod
 from ..dtypes import DTYPES
 from ..errors import FormatError, InertError, LimitError, UnsupportedError
 from ..layout import Layout, Storage, contiguous
-from ..names import _HERE, children, piece
+from ..names import HERE, children, piece
 from ..source import BytesSource
 from ..tensor import Tensor
 from .listing import row
@@ -183,7 +183,7 @@ def walk(root: Any, path: str) -> tuple[Any] | None:
         seen.add((id(value), rest))
         inside = value.components.items() if isinstance(value, Tensor) else children(value) or ()
         for key, item in inside:
-            if key is _HERE:
+            if key is HERE:
                 todo.append((item, rest))
                 continue
             name = piece(key)
@@ -210,7 +210,7 @@ def like(ckpt: Checkpoint, name: str) -> str:
 
 
 def _keys(root: Any) -> Iterable[str]:
-    return (piece(key) for key, _ in islice(children(root) or (), CANDIDATES) if key is not _HERE)
+    return (piece(key) for key, _ in islice(children(root) or (), CANDIDATES) if key is not HERE)
 
 
 # -- elements -------------------------------------------------------------------------------------------------------------

@@ -45,8 +45,32 @@ def loads(ckpt: Any) -> dict[str, dict[str, Any]]:
     asked = FILES.get(ckpt.format)
     if asked:
         return asked(ckpt).answers()
+    if ckpt.format == "torchscript":
+        return _script(ckpt)
     no = _no(f"torch.load reads no {ckpt.format} files")
     return {"full": no, "weights_only": {**no, "blocked": []}, "mmap": no, "jit": _no(f"torch.jit.load reads no {ckpt.format} files")}
+
+
+def _script(ckpt: Any) -> dict[str, dict[str, Any]]:
+    """A TorchScript file: torch.load hands archives on to torch.jit.load, which compiles the code in them; that may fail for reasons
+    (operators that are not installed) which only the compiler knows."""
+    pickles = [name.rpartition("/")[2] for name in ckpt.pickles]
+    if "data.pkl" not in pickles:
+        flat = ckpt.metadata.get("container") == "flatbuffer"
+        why = "it is a flatbuffer: torch.load reads zip archives only" if flat else f"torch {TORCH} has no reader for model.json any more"
+        jit = _yes(f"torch {TORCH} reads flatbuffers of the lite interpreter") if flat else _no(why)
+        return {"full": _no(why), "weights_only": {**_no(why), "blocked": []}, "mmap": _no(why), "jit": jit}
+    if "constants.pkl" not in pickles:
+        why = "it holds no constants.pkl: only the lite interpreter reads it"
+        return {"full": _no(why), "weights_only": {**_no(why), "blocked": []}, "mmap": _no(why), "jit": _no(why)}
+    hands = "torch.load hands TorchScript archives on to torch.jit.load"
+    only = _no(f"{hands} with weights_only=False alone; torch {TORCH} refuses its default, True")
+    return {
+        "full": _yes(f"{hands}, which compiles the code in the file"),
+        "weights_only": {**only, "blocked": []},
+        "mmap": _no(f"{hands}, which maps nothing"),
+        "jit": _yes(f"torch.jit.load of torch {TORCH} reads it, if it has every operator that the code calls"),
+    }
 
 
 class _File:

@@ -17,7 +17,7 @@ from ..errors import InertError
 from ..layout import Layout, Storage, bounds
 from ..pickle.nodes import ByteString, Call, Dict, Global, List, Reference, shown
 from ..tensor import Tensor
-from .storages import DTYPE_VALUES, SPARSE_PARTS, STORAGE_TYPES, TENSOR_TYPES
+from .storages import DTYPE_VALUES, SPARSE_NUMBERS, SPARSE_PARTS, STORAGE_TYPES, TENSOR_TYPES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
     from ..limits import Limits
     from ..source import Span
+
+
+TYPE_TAG = "torch.jit._pickle.restore_type_tag"
 
 
 class Odd(Exception):
@@ -170,6 +173,8 @@ def _hooks(layout: Layout, hooks: Any) -> Layout:
 
 def _bits(layout: Layout, metadata: Any) -> Layout:
     """{'conj': True, 'neg': True}: the stored values are not conjugated or negated yet."""
+    if isinstance(metadata, Call) and metadata.dotted == TYPE_TAG and type(metadata.arguments) is tuple and metadata.arguments:
+        metadata = metadata.arguments[0]  # the C++ pickler tags every dict with its type
     if metadata is None or not isinstance(metadata, Dict):
         return layout
     for key, value in metadata.pairs():
@@ -229,6 +234,8 @@ def old_tensor(b: Rebuilder, call: Call) -> Layout:
 
 
 def sparse(b: Rebuilder, call: Call) -> Layout:
+    if type(call.arguments) is tuple and len(call.arguments) in (6, 7):
+        return _sparse_flat(b, call.arguments)
     kind, data = take(call.arguments, 2, 2)
     name = kind.dotted if type(kind) is Global else None
     if isinstance(kind, Call) and kind.dotted == "torch.serialization._get_layout":
@@ -237,9 +244,24 @@ def sparse(b: Rebuilder, call: Call) -> Layout:
     if roles is None or type(data) is not tuple:
         raise Odd(f"{name or shown(kind)} is no sparse layout")
     values = take(data, len(roles) + 1, len(roles) + 2)
-    parts = {role: b.tensor(node) for role, node in zip(roles, values, strict=False)}
-    layout = Layout(parts["values"].dtype, integers(values[len(roles)]), (), 0, None)
-    layout.kind = str(name).removeprefix("torch.")
+    return _sparse(b, str(name), values[len(roles)], values[: len(roles)])
+
+
+def _sparse_flat(b: Rebuilder, arguments: tuple[Any, ...]) -> Layout:
+    """As the C++ pickler has it: (number of the layout, size, requires_grad, components …, hooks)."""
+    number, size, grad, *nodes, hooks = arguments
+    name = SPARSE_NUMBERS.get(number) if type(number) is int else None
+    if name is None or len(nodes) != len(SPARSE_PARTS[name]):
+        raise Odd(f"{shown(number)} is no sparse layout of {len(nodes)} components")
+    layout = _sparse(b, name, size, nodes)
+    layout.requires_grad = grad is True
+    return _hooks(layout, hooks)
+
+
+def _sparse(b: Rebuilder, name: str, size: Any, nodes: list[Any]) -> Layout:
+    parts = {role: b.tensor(node) for role, node in zip(SPARSE_PARTS[name], nodes, strict=True)}
+    layout = Layout(parts["values"].dtype, integers(size), (), 0, None)
+    layout.kind = name.removeprefix("torch.")
     layout.components = parts
     layout.device = parts["values"].device
     layout.fault = next((f"{role}: {part.fault}" for role, part in parts.items() if part.fault), "")

@@ -22,6 +22,14 @@ _CLASSES = {
 STORAGE_TYPES: dict[str, DType] = {
     f"{module}.{name}Storage": DTYPES[dtype] for name, dtype in _CLASSES.items() for module in ("torch", "torch.cuda", "torch.storage")
 }
+# … the names that only the C++ pickler writes (TorchScript, torch::pickle_save): it has one for every ScalarType …
+_CPP = {
+    "ComplexHalf": "complex32", "UInt16": "uint16", "UInt32": "uint32", "UInt64": "uint64", "Float8_e5m2": "float8_e5m2",
+    "Float8_e4m3fn": "float8_e4m3fn", "Float8_e5m2fnuz": "float8_e5m2fnuz", "Float8_e4m3fnuz": "float8_e4m3fnuz",
+    "Float8_e8m0fnu": "float8_e8m0fnu", "Float4_e2m1fn_x2": "float4_e2m1fn_x2", "Bits1x8": "bits1x8", "Bits2x4": "bits2x4",
+    "Bits4x2": "bits4x2", "Bits8": "bits8", "Bits16": "bits16",
+}  # fmt: skip
+STORAGE_TYPES.update({f"torch.{name}Storage": DTYPES[dtype] for name, dtype in _CPP.items()})
 UNTYPED = frozenset(("torch.storage.UntypedStorage", "torch.UntypedStorage", "torch.storage._UntypedStorage", "torch._UntypedStorage"))
 STORAGE_TYPES.update(dict.fromkeys(UNTYPED, UINT8))
 
@@ -47,6 +55,20 @@ PLAIN_VALUES = frozenset(
         "contiguous_format", "channels_last", "channels_last_3d", "preserve_format",
     )
 )  # fmt: skip
+
+# C10's numbers of element types, which TorchScript writes for a dtype: c10/core/ScalarType.h. None: no type of torch 2.13's that holds data
+SCALAR_TYPES: tuple[DType | None, ...] = tuple(
+    DTYPES.get(name)
+    for name in (
+        "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex32", "complex64", "complex128", "bool",
+        "qint8", "quint8", "qint32", "bfloat16", "quint4x2", "quint2x4", "bits1x8", "bits2x4", "bits4x2", "bits8", "bits16",
+        "float8_e5m2", "float8_e4m3fn", "float8_e5m2fnuz", "float8_e4m3fnuz", "uint16", "uint32", "uint64",
+        *["(sub-byte integers)"] * 14, "float8_e8m0fnu", "float4_e2m1fn_x2",
+    )
+)  # fmt: skip
+
+# C10's numbers of sparse layouts that the C++ pickler writes: c10/core/Layout.h
+SPARSE_NUMBERS = {1: "torch.sparse_coo", 2: "torch.sparse_csr", 4: "torch.sparse_csc", 5: "torch.sparse_bsr", 6: "torch.sparse_bsc"}
 
 # sparse layout → the roles of its component tensors, in the order torch pickles them
 SPARSE_PARTS = {

@@ -39,7 +39,7 @@ LATER_HEADS: Rows = (
     ("torch-legacy", rb"\x80[\x04\x05](?:\x95.{8})?\x8a\x0a" + MAGIC + rb"\x94?\.", LEGACY, LATER),
     ("torch-legacy", rb"L119547037146038801333356L?\n\.", LEGACY, LATER),
     ("mangled", rb"\x80[\x02\x03]\x8a\r\n\x6c\xfc", f"{LEGACY} damaged by a change of line ends", BINARY),
-    ("torchscript", rb".{4}PTMF", "a TorchScript model for mobile devices (flatbuffer)", LATER),
+    ("torchscript", rb".{4}PTMF", "a TorchScript model for mobile devices (flatbuffer)", OPEN),
     (
         "tf-bundle",
         rb"\0\0[\x02-\x40]\x08.(?:\x10\x01)?\x1a[\x02-\x10]\x08\x01",
@@ -137,11 +137,11 @@ CHECKPOINT = rb"\.(?:pt2?|pth|ptl|bin|ckpt|safetensors|pkl|distcp|h5|hdf5|onnx|g
 
 # Patterns over the names of an archive's members, one a line; the last row takes what is left.
 ZIPS: Rows = (
-    ("torch-export", rb"^[^/\n]+/archive_format$|^serialized_exported_program\.json$", "a PyTorch program (.pt2)", LATER),
-    ("torchscript", rb"^[^/\n]+/bytecode\.pkl$", "a TorchScript archive for mobile devices", LATER),
-    ("torchscript", rb"^[^/\n]+/(?:constants\.pkl$|code/__torch__)", "a TorchScript archive (torch.jit.save)", LATER),
-    ("torchscript", rb"^[^/\n]+/tensors/\d+$", "a TorchScript archive of PyTorch 1.0 to 1.1", LATER),
-    ("torch-package", rb"^[^/\n]+/\.data/(?:extern_modules|python_version|\w+\.storage)$", "a torch.package archive", LATER),
+    ("torch-export", rb"^[^/\n]+/archive_format$|^serialized_exported_program\.json$", "a PyTorch program (.pt2)", OPEN),
+    ("torchscript", rb"^[^/\n]+/bytecode\.pkl$", "a TorchScript archive for mobile devices", OPEN),
+    ("torchscript", rb"^[^/\n]+/(?:constants\.pkl$|code/__torch__)", "a TorchScript archive (torch.jit.save)", OPEN),
+    ("torchscript", rb"^[^/\n]+/tensors/\d+$", "a TorchScript archive of PyTorch 1.0 to 1.3", OPEN),
+    ("torch-package", rb"^[^/\n]+/\.data/(?:extern_modules|python_version|\w+\.storage)$", "a torch.package archive", OPEN),
     ("torch-zip", rb"^[^/\n]+/data\.pkl$", "a PyTorch zip archive", OPEN),
     (
         "torch-unpacked",
