@@ -374,7 +374,7 @@ class Look:
         self.verdict: str = ""
 
 
-def look_over(path: Path | str, **options: Any) -> Look:
+def look_over(path: Any, **options: Any) -> Look:
     """Open, list, hash, walk the root, the parts, the metadata and the notes. Only an InertError is an answer; each is one line."""
     look = Look()
     try:

@@ -332,7 +332,7 @@ ROWS: dict[str, tuple[bytes, str, tuple[str, ...], str]] = {
     "tar of ckpt": (tar_of("x/readme", "x/model.pt"), "tar-of-checkpoint", ("it holds x/model.pt",), "tar xf"),
     "tar cut": (tar_of("a.txt")[:700], "tar", ("a.txt should end at byte 1,536",), "again"),
     "nemo": (tar_of("./model_config.yaml", "./model_weights.ckpt"), "nemo", ("a NeMo model",), "model_weights.ckpt"),
-    "torch tar": (tar_of("sys_info", "pickle", "tensors", "storages"), "torch-tar", ("tar layout before 0.1.10",), "README"),
+    "torch tar": (tar_of("sys_info", "pickle", "tensors", "storages"), "torch-tar", ("tar layout before 0.1.10",), "inert info"),
     "torch tar cut": (
         tar_of("storages")[:40],
         "torch-tar",
@@ -449,7 +449,7 @@ ROWS: dict[str, tuple[bytes, str, tuple[str, ...], str]] = {
     "high entropy": (b"\xfe" + b"".join(bytes([i * 7 % 256, i * 11 % 256]) for i in range(4200)), "unknown", ("compressed",), ""),
     "unknown": (NOISE, "unknown", ("2,000 bytes; it begins with 00 97", "no nearer guess"), "again"),
 }
-ROWS |= {f"legacy {protocol}": (legacy(protocol), "torch-legacy", ("a legacy PyTorch checkpoint",), "README") for protocol in range(6)}
+ROWS |= {f"legacy {protocol}": (legacy(protocol), "torch-legacy", ("a legacy PyTorch checkpoint",), "inert info") for protocol in range(6)}
 ROWS |= {
     f"pickle {protocol} {type(value).__name__}": (pickle.dumps(value, protocol), "pickle", ("a bare pickle",), "unpickle")
     for protocol in range(6)

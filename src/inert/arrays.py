@@ -12,7 +12,7 @@ from operator import index as index_of
 
 import numpy as np
 
-from .errors import FormatError, UnsupportedError
+from .errors import FormatError, LimitError, UnsupportedError
 from .layout import PIECE, Layout, byte_strides, check_logical, item_geometry, reach, refuse
 
 TYPE_CHECKING = False
@@ -201,7 +201,12 @@ def _compressed(layout: Layout, limits: Limits, rows: bool) -> Any:
     block = values.shape[depth + 1 : depth + 3] if blocked else (1, 1)
     batch, matrix, tail = dense.shape[:depth], dense.shape[depth : depth + 2], values.shape[depth + 1 + blocked :]
     fits = depth >= 0 and len(matrix) == len(block) == 2 and 0 not in block and not any(n % b for n, b in zip(matrix, block, strict=True))
-    fits = fits and dense.shape[depth + 2 :] == tail and counts.shape[:-1] == batch == plain.shape[:-1] and plain.shape == values.shape[: depth + 1]
+    fits = (
+        fits
+        and dense.shape[depth + 2 :] == tail
+        and counts.shape[:-1] == batch == plain.shape[:-1]
+        and plain.shape == values.shape[: depth + 1]
+    )
     across = tuple(n // b for n, b in zip(matrix, block, strict=True)) if fits else (0, 0)  # blocks in a matrix
     major, minor = across if rows else across[::-1]
     if not fits or counts.shape[-1] != major + 1:

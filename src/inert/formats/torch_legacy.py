@@ -13,7 +13,7 @@ from ..errors import InertError
 from ..finding import Finding
 from ..pickle.nodes import Dict, shown
 from ..torch.build import Builder
-from ..torch.legacy import MAGIC, PARTS, Legacy, decode_at, read_legacy
+from ..torch.legacy import MAGIC, PARTS, Legacy, decode_at, read_legacy, source_notes
 from ..torch.rebuild import Storages, text
 from .torch_zip import document_notes
 
@@ -53,7 +53,8 @@ class TorchLegacy(Content):
     def saves(self) -> list[Legacy]:
         """Every save in the file, in order; what follows the last one is noted."""
         if not self._saves:
-            span, at, found = self.source.span(), 0, []
+            span, at = self.source.span(), 0
+            found: list[Legacy] = []
             while at < span.length:
                 try:
                     save = read_legacy(span, self.limits, at)
@@ -112,6 +113,7 @@ class TorchLegacy(Content):
                 found.append(Finding("record-missing", save.fault, self.source.name, save.fault_at))
             for document in save.pickles.values():
                 found += [note for note in document_notes(document) if note.code != "pickle-trailing"]
+            found += source_notes(save.pickles["object"])
         if self.metadata().get("byteorder") == "big":
             found.append(Finding("legacy-byteorder", "sys_info says big-endian", "sys_info"))
         return found

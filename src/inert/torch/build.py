@@ -187,9 +187,10 @@ class Builder:
             return DTYPE_VALUES.get(node.dotted) or (node.dotted if node.dotted in PLAIN_VALUES else node)
         if type(node) is Reference:
             try:
-                return self.storages.of(node)
+                value = self.storages.value(node)
             except _ODD:
                 return node
+            return self._once(value) if type(value) is Layout else value
         assert type(node) is Buffer or type(node) is ByteString, node
         return text(node)
 
@@ -231,6 +232,13 @@ class Builder:
                 layout.attributes = (layout.attributes, *later)
 
         return Plan(state, finish, tensor)
+
+    def _once(self, layout: Layout) -> Any:
+        """The one tensor of a Layout that many references may stand for."""
+        known = self.done.get(id(layout))
+        if known is None:
+            known = self.done[id(layout)] = self._made(layout)
+        return known
 
     def _made(self, layout: Layout) -> Any:
         tensor = Tensor(layout, self.limits)

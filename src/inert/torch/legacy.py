@@ -13,7 +13,7 @@ from ..finding import Finding
 from ..pickle.decode import Document, decode
 from ..pickle.nodes import List, shown
 from ..source import BytesSource
-from .rebuild import Odd, Storages, text
+from .rebuild import Odd, Storages, class_of, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,9 +42,8 @@ class Legacy:
         return self.records[key].length if key in self.records else None
 
 
-def decode_at(span: Span, at: int, name: str, limits: Limits) -> Document:
-    """Decode the pickle at ``at``, reading no more of what follows it than four times its own length (and 64 KiB)."""
-    window = 1 << 16
+def decode_at(span: Span, at: int, name: str, limits: Limits, window: int = 1 << 16) -> Document:
+    """Decode the pickle at ``at``, reading no more of what follows it than four times its own length (and ``window`` bytes)."""
     while True:
         data = span.read(at, min(window, span.length - at))
         document = decode(data, name, limits)
@@ -108,6 +107,20 @@ def _declared(document: Document) -> dict[str, tuple[DType, int]]:
             continue
         found.setdefault(storage.key, (storage.dtype, storage.nbytes // storage.dtype.itemsize))
     return found
+
+
+def source_notes(document: Document) -> list[Finding]:
+    """The source texts of module classes that the persistent ids carry: kept in the Reference, never parsed."""
+    found: dict[str, Finding] = {}
+    for reference in document.references:
+        named = class_of(reference)
+        if named is None or named.dotted in found:
+            continue
+        file, source = map(text, reference.pid[-2:])
+        if isinstance(source, (str, bytes)) and source:
+            message = f"the source text of {named.dotted} is in the file: {len(source):,} characters, from {shown(file)}"
+            found[named.dotted] = Finding("module-source", message, document.name, reference.offset)
+    return list(found.values())[:1000]
 
 
 def embedded_value(raw: bytes, name: str, limits: Limits, convert: Any, depth: int, work: Any) -> tuple[Any, list[Finding]]:

@@ -6,7 +6,8 @@ Refuses to know: any class (immediate.py and values.py name those that are data)
 
 from __future__ import annotations
 
-from ..pickle.nodes import Call, Global, shown
+from ..pickle.nodes import Call, shown
+from .rebuild import class_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class Object:
     __slots__ = ("arguments", "call", "items", "keywords", "pairs", "state", "type")
 
     def __init__(self, call: Call) -> None:
-        self.type = call.dotted or shown(call.function)
+        self.type = class_name(call.function) or shown(call.function)
         self.call = call
         self.arguments: Any = ()
         self.keywords: Any = None
@@ -105,8 +106,8 @@ def object_plan(call: Call) -> Plan:
     """An Object that keeps everything the call and its later opcodes say."""
     shell = Object(call)
     inner = call.arguments
-    if call.dotted in RECONSTRUCTORS and type(inner) is tuple and inner and type(inner[0]) is Global:
-        shell.type, inner = inner[0].dotted, inner[1:]
+    if call.dotted in RECONSTRUCTORS and type(inner) is tuple and inner and class_name(inner[0]):
+        shell.type, inner = class_name(inner[0]), inner[1:]
     flat = call.flat or []
     children = [call.function, inner, call.keywords, *call.states, *(call.items or []), *flat]
 

@@ -33,11 +33,11 @@ TARRED = "a PyTorch checkpoint in the tar layout before 0.1.10"
 MAGIC = rb"\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"  # of torch.save before 1.6: 0x1950a86a20f9469cfc6c as a LONG1
 
 # Patterns over the first bytes.
-# What inert will read in a later version comes first: drop a row here when its format has moved in.
+# What inert reads, or will in a later version, comes first: such files get here only when damaged, or inside of something.
 LATER_HEADS: Rows = (
-    ("torch-legacy", rb"\x80[\x02\x03]\x8a\x0a" + MAGIC + rb"\.", LEGACY, LATER),
-    ("torch-legacy", rb"\x80[\x04\x05](?:\x95.{8})?\x8a\x0a" + MAGIC + rb"\x94?\.", LEGACY, LATER),
-    ("torch-legacy", rb"L119547037146038801333356L?\n\.", LEGACY, LATER),
+    ("torch-legacy", rb"\x80[\x02\x03]\x8a\x0a" + MAGIC + rb"\.", LEGACY, OPEN),
+    ("torch-legacy", rb"\x80[\x04\x05](?:\x95.{8})?\x8a\x0a" + MAGIC + rb"\x94?\.", LEGACY, OPEN),
+    ("torch-legacy", rb"L119547037146038801333356L?\n\.", LEGACY, OPEN),
     ("mangled", rb"\x80[\x02\x03]\x8a\r\n\x6c\xfc", f"{LEGACY} damaged by a change of line ends", BINARY),
     ("torchscript", rb".{4}PTMF", "a TorchScript model for mobile devices (flatbuffer)", LATER),
     (
@@ -162,7 +162,7 @@ ZIPS: Rows = (
 )
 
 TARS: Rows = (
-    ("torch-tar", rb"^(?:\./)?(?:sys_info|storages|tensors)$", TARRED, LATER),
+    ("torch-tar", rb"^(?:\./)?(?:sys_info|storages|tensors)$", TARRED, OPEN),
     (
         "nemo",
         rb"^(?:\./)?model_config\.yaml$",
