@@ -7,7 +7,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 OTHER = {
-    "other/legacy.pt": ("torch.save torch 2.13.0", "the layout before 1.6: recognised, not read yet"),
+    "other/legacy.pt": ("torch.save torch 2.13.0", "the layout before 1.6"),
     "other/torchscript.pt": ("torch.jit.save torch 2.13.0", "TorchScript: recognised, not read yet"),
 }
 TEXTS = {0: "protocol 0, text opcodes", 1: "protocol 1", 2: "protocol 2"}
@@ -24,6 +24,9 @@ def rows() -> dict[str, tuple[str, str]]:
     for path in (HERE / "python2").iterdir():
         module, _, protocol = path.stem.partition("-p")
         found[f"python2/{path.name}"] = (f"Python 2.7 {module}", TEXTS[int(protocol)])
+    for path in (HERE / "pickles").iterdir():
+        writer, _, how = path.stem.partition("-")
+        found[f"pickles/{path.name}"] = (f"make_pickles.py ({writer})", f"a dict of arrays by {writer}: {how}")
     return found
 
 

@@ -47,6 +47,7 @@ FORMATS: tuple[Format, ...] = (
     Format("torch-zip", "torch_zip", "torch.save since PyTorch 1.6 (.pt .pth .bin .ckpt), Hugging Face pytorch_model.bin, Lightning"),
     Format("torch-legacy", "torch_legacy", "torch.save before PyTorch 1.6, and since with _use_new_zipfile_serialization=False"),
     Format("torch-tar", "torch_tar", "torch.save before PyTorch 0.1.10: a tar archive of storages, tensors and a pickle"),
+    Format("pickle", "bare_pickle", "a bare pickle: NumPy dicts, joblib, an extracted data.pkl, several pickles one behind another"),
 )
 
 

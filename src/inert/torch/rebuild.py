@@ -44,9 +44,12 @@ class Storages:
         self.types: dict[str, DType] = {}  # by key: the first type that a key is declared with counts, as in torch
         self.retyped: set[str] = set()
         self.views: dict[str | int, Storage] = {}
+        self.embedded: Callable[[Call], Storage] | None = None  # the builder's: plain pickle puts a torch file into a call for each storage
 
     def of(self, node: Any) -> Storage:
-        """The Storage of a Reference. Odd where it names none."""
+        """The Storage of a Reference, or of a call whose argument holds one. Odd where it names none."""
+        if isinstance(node, Call) and self.embedded is not None:
+            return self.embedded(node)
         if type(node) is not Reference:
             raise Odd("the storage is no persistent id")
         pid = node.pid
