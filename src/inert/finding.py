@@ -45,6 +45,8 @@ CODES: dict[str, tuple[str, str]] = {
     "legacy-byteorder": (INFO, "storages were read as little-endian all the same, as torch does"),
     "legacy-keys": (ERROR, "torch reads each listed storage in turn; the last one of a key counts"),
     "module-source": (INFO, "the source text is kept as text and never run; torch only compares it with the class it has"),
+    "wrapper-opened": (INFO, "torch.load does not see through it: unpack the file for other programs"),
+    "wrapper-damaged": (ERROR, "what came out before the fault was read; get the file again"),
     "pickle-several": (INFO, "they are given as a list; pickle.load reads the first of them only"),
     "pickles-limit": (WARNING, "the file holds more pickles than Limits.pickles; the rest are not read"),
     "pickle-raw": (INFO, "joblib.load reads it; pickle.load does not"),

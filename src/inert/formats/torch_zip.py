@@ -11,6 +11,7 @@ from __future__ import annotations
 from itertools import islice
 
 from ..checkpoint import Content, Part
+from ..containers.tar import BLOCK, is_header
 from ..containers.zip import DEFLATED, Member, Zip
 from ..errors import FormatError, InertError
 from ..finding import Finding
@@ -41,6 +42,8 @@ def claims(source: Source, limits: Limits) -> Zip | None:
         return None
     if source.read(0, 4) != b"PK\3\4" and b"PK\5\6" not in source.read(max(0, source.size - 65557), min(65557, source.size)):
         return None
+    if is_header(source.read(0, min(BLOCK, source.size))):
+        return None  # a tar archive whose last member is a zip archive
     try:
         archive = Zip(source, limits)
     except FormatError:
