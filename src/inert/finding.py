@@ -47,7 +47,7 @@ CODES: dict[str, tuple[str, str]] = {
     "module-source": (INFO, "the source text is kept as text and never run; torch only compares it with the class it has"),
     "wrapper-opened": (INFO, "torch.load does not see through it: unpack the file for other programs"),
     "wrapper-damaged": (ERROR, "what came out before the fault was read; get the file again"),
-    "pickle-several": (INFO, "they are given as a list; pickle.load reads the first of them only"),
+    "pickle-several": (INFO, "they are given as a list; pickle.load and torch.load read one at a time"),
     "pickles-limit": (WARNING, "the file holds more pickles than Limits.pickles; the rest are not read"),
     "pickle-raw": (INFO, "joblib.load reads it; pickle.load does not"),
     "pickle-hidden": (ERROR, "pickle.load takes for opcodes what joblib.load takes for an array: treat the file with suspicion"),

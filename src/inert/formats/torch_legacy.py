@@ -67,6 +67,10 @@ class TorchLegacy(Content):
                 at = save.end
                 if save.fault:
                     break
+                if len(found) * len(PARTS) >= self.limits.pickles and at < span.length:
+                    text = f"{len(found):,} saves one behind another were read"
+                    self._notes.append(Finding("pickles-limit", text, self.source.name, at))
+                    break
             self._saves = found
         return self._saves
 
@@ -107,8 +111,12 @@ class TorchLegacy(Content):
         return facts
 
     def notes(self) -> list[Finding]:
+        saves = self.saves()
         found = list(self._notes)
-        for save in self.saves():
+        if len(saves) > 1:
+            found.append(Finding("pickle-several", f"{len(saves):,} saves one behind another", self.source.name))
+        for save in saves:
+            found += save.notes
             if save.fault:
                 found.append(Finding("record-missing", save.fault, self.source.name, save.fault_at))
             for document in save.pickles.values():
