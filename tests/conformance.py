@@ -10,7 +10,6 @@ import hashlib
 import math
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -408,7 +407,7 @@ class Look:
         self.verdict: str = ""
 
 
-def look_over(path: Path | str, **options: Any) -> Look:
+def look_over(path: Any, **options: Any) -> Look:
     """Open, list, hash, walk the root, the parts, the metadata and the notes. Only an InertError is an answer; each is one line."""
     look = Look()
     try:

@@ -332,7 +332,7 @@ ROWS: dict[str, tuple[bytes, str, tuple[str, ...], str]] = {
     "tar of ckpt": (tar_of("x/readme", "x/model.pt"), "tar-of-checkpoint", ("it holds x/model.pt",), "tar xf"),
     "tar cut": (tar_of("a.txt")[:700], "tar", ("a.txt should end at byte 1,536",), "again"),
     "nemo": (tar_of("./model_config.yaml", "./model_weights.ckpt"), "nemo", ("a NeMo model",), "model_weights.ckpt"),
-    "torch tar": (tar_of("sys_info", "pickle", "tensors", "storages"), "torch-tar", ("tar layout before 0.1.10",), "README"),
+    "torch tar": (tar_of("sys_info", "pickle", "tensors", "storages"), "torch-tar", ("tar layout before 0.1.10",), "inert info"),
     "torch tar cut": (
         tar_of("storages")[:40],
         "torch-tar",
@@ -417,11 +417,11 @@ ROWS: dict[str, tuple[bytes, str, tuple[str, ...], str]] = {
         b"\x80\x04\x95\xda\0\0\0\0\0\0\0}\x94(\x8c\x13joblib.numpy_pickle\x94.",
         "joblib",
         ("a joblib file", "protocol 4"),
-        "unpickle",
+        "inert info",
     ),
     "dcp metadata": (b"\x80\x02ctorch.distributed.checkpoint.metadata\nMetadata\n.", "torch-dcp", (".metadata",), "README"),
-    "data.pkl": (b"\x80\x02}X\1\0\0\0w(ctorch\nFloatStorage\nX\1\0\0\x000tQs.", "pickle", ("data.pkl of an unpacked",), "README"),
-    "pickle cut": (pickle.dumps(STATE, 2)[:-1], "pickle", ("a bare pickle", "it does not end as a pickle does"), "unpickle"),
+    "data.pkl": (b"\x80\x02}X\1\0\0\0w(ctorch\nFloatStorage\nX\1\0\0\x000tQs.", "pickle", ("data.pkl of an unpacked",), "inert info"),
+    "pickle cut": (pickle.dumps(STATE, 2)[:-1], "pickle", ("a bare pickle", "it does not end as a pickle does"), "again"),
     "base64": (base64.b64encode(pickle.dumps(STATE, 4)), "base64", ("base64 text of a bare pickle",), "base64 -d"),
     "base64 lines": (base64.encodebytes(TORCH), "base64", ("base64 text of a PyTorch zip archive",), "base64 -d"),
     "base64 uri": (
@@ -449,9 +449,9 @@ ROWS: dict[str, tuple[bytes, str, tuple[str, ...], str]] = {
     "high entropy": (b"\xfe" + b"".join(bytes([i * 7 % 256, i * 11 % 256]) for i in range(4200)), "unknown", ("compressed",), ""),
     "unknown": (NOISE, "unknown", ("2,000 bytes; it begins with 00 97", "no nearer guess"), "again"),
 }
-ROWS |= {f"legacy {protocol}": (legacy(protocol), "torch-legacy", ("a legacy PyTorch checkpoint",), "README") for protocol in range(6)}
+ROWS |= {f"legacy {protocol}": (legacy(protocol), "torch-legacy", ("a legacy PyTorch checkpoint",), "inert info") for protocol in range(6)}
 ROWS |= {
-    f"pickle {protocol} {type(value).__name__}": (pickle.dumps(value, protocol), "pickle", ("a bare pickle",), "unpickle")
+    f"pickle {protocol} {type(value).__name__}": (pickle.dumps(value, protocol), "pickle", ("a bare pickle",), "inert info")
     for protocol in range(6)
     for value in (STATE, {"a": 1}, [1.5, 2], {})
     if protocol > 1 or value  # `(dp0\n.` apart, an empty dict is two letters in protocol 1

@@ -25,7 +25,7 @@ class Layer:
 # Lowest first. A new module right under inert gets its place here.
 LAYERS = (
     Layer(("errors", "limits", "finding"), "errors, limits and findings are words for everybody and know nothing else of inert"),
-    Layer(("source", "sink"), "source and sink move bytes; what the bytes mean is for the layers above"),
+    Layer(("source", "sink", "inflate"), "source, sink and inflate move bytes; what the bytes mean is for the layers above"),
     Layer(("dtypes",), "the dtype table holds facts about numbers; it knows no tensor, container or format"),
     Layer(("containers", "pickle"), "containers give Spans and the pickle machine gives nodes; neither knows what a tensor is"),
     Layer(
@@ -138,7 +138,7 @@ def test_a_climb_is_caught_at_the_top_and_in_a_function_relative_or_not(tree: Pa
         "inert.tensor imports inert.torch.rebuild",
         "inert.torch.rebuild imports inert.formats",
     ]
-    assert "source and sink move bytes" in faults[0]
+    assert "source, sink and inflate move bytes" in faults[0]
 
 
 def test_a_borrowed_public_name_is_caught(tree: Path) -> None:

@@ -350,7 +350,7 @@ def test_a_large_member_is_inflated_to_a_file(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("inert.containers.zip.IN_MEMORY", 1000)
     opened = archive(deflated(b"content " * 1000))
     span = opened.span(opened.members["a/x"])
-    assert span.view() is None
+    assert bytes(span.view() or b"") == b"content " * 1000, "the temporary file is mapped"
     assert span.region() is None
     assert span.read() == b"content " * 1000
     assert span.sub(8, 7).read() == b"content"
@@ -729,7 +729,7 @@ def look_over(data: bytes) -> None:
                     pass
             assert all(str(note) for note in checkpoint.notes)
             assert len(checkpoint.parts) >= 1
-            assert "root" in checkpoint.metadata
+            assert checkpoint.format == "pickle" or "root" in checkpoint.metadata  # the only member of a zip, once misnamed
     except InertError as error:
         one_line(error)
 

@@ -49,6 +49,8 @@ class Content:
     """What a format knows of one source. Subclasses override what they have; nothing is asked twice."""
 
     format = ""
+    wrappers: tuple[str, ...] = ()  # what was seen through to get at the source, outermost first …
+    wrapper_notes: tuple[Finding, ...] = ()  # … and what was odd about that
 
     def __init__(self, source: Source, limits: Limits) -> None:
         self.source = source
@@ -114,7 +116,12 @@ class Checkpoint:
     @property
     def metadata(self) -> Mapping[str, str]:
         """What the container says of itself: byteorder, version, serialization_id …"""
-        made: Mapping[str, str] = self._once("metadata", lambda: MappingProxyType(self.content.metadata()))
+
+        def make() -> Mapping[str, str]:
+            wrapped = {"wrapper": ", then ".join(self.content.wrappers)} if self.content.wrappers else {}
+            return MappingProxyType(self.content.metadata() | wrapped)
+
+        made: Mapping[str, str] = self._once("metadata", make)
         return made
 
     @property
@@ -140,7 +147,7 @@ class Checkpoint:
             damaged = [
                 Finding("tensor-damaged", tensor.fault, name, None, (name,)) for name, tensor in listed.tensors.items() if tensor.fault
             ]
-            return [*self.content.notes(), *self._once("root", self.content.root)[1], *listed.notes, *damaged]
+            return [*self.content.wrapper_notes, *self.content.notes(), *self._once("root", self.content.root)[1], *listed.notes, *damaged]
 
         made: list[Finding] = self._once("notes", make)
         return made

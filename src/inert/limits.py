@@ -29,6 +29,7 @@ class Limits:
         "opcodes",
         "paths",
         "pickle_bytes",
+        "pickles",
         "rank",
         "text_number",
     )
@@ -37,6 +38,7 @@ class Limits:
         self,
         *,
         pickle_bytes: int = 4 * GIB,  # ten million tensors need about 1.3 GB of opcodes
+        pickles: int = 10_000,  # pickles in one file, one behind another: each costs a few KiB of memory, and may take two bytes
         opcodes: int = 400_000_000,  # opcodes of one pickle: the machine's time
         marks: int = 1_000_000,  # open marks: a list each, 56 bytes for one byte of input
         integer_bytes: int = 64 * KIB,  # LONG1/LONG4: printing a larger integer is quadratic
@@ -56,6 +58,7 @@ class Limits:
         logical_ratio: int = 1024,  # … by more than this ratio (stride 0)
     ) -> None:
         self.pickle_bytes = pickle_bytes
+        self.pickles = pickles
         self.opcodes = opcodes
         self.marks = marks
         self.integer_bytes = integer_bytes

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from .checkpoint import Checkpoint
 from .errors import FormatError, InertError, LimitError, UnidentifiedError
-from .formats import FORMATS, identify
+from .formats import FORMATS, identify, locate
 from .limits import DEFAULT
 from .source import open_source
 
@@ -48,13 +48,15 @@ def open(
 ) -> Checkpoint:
     """Open a checkpoint: a path or a seekable binary file. Reads its directory and its pickle, no tensor data.
 
+    A checkpoint inside of a compressed file, or the only one in a zip or tar archive, is opened as if it lay there plainly;
+    ``"outer.nemo!model.ckpt"`` names a member of an archive that holds several.
     ``strict`` refuses what is otherwise noted as an error. ``byteorder`` ("little" or "big") is used where the file does not say.
     Raises UnidentifiedError for what is no checkpoint, FormatError or TruncatedError for a damaged one, UnsupportedError, LimitError;
     OSError (no such file) passes through."""
     if byteorder not in (None, "little", "big"):
         raise ValueError("byteorder must be 'little', 'big' or None")
-    with _refusals(source) as held, _Calm():
-        checkpoint = Checkpoint(identify(held, limits, byteorder, formats))
+    with _refusals(source) as (held, members), _Calm():
+        checkpoint = Checkpoint(identify(held, limits, byteorder, formats, members))
         checkpoint.pickles, checkpoint.tensors  # noqa: B018  # what is damaged is refused here, not at the first tensor
         if strict and checkpoint.errors:
             first = checkpoint.errors[0]
@@ -64,13 +66,17 @@ def open(
 
 
 @contextmanager
-def _refusals(source: Any) -> Iterator[Source]:
-    """Open a Source for what follows; close it where that fails, and say which file a refusal is about."""
+def _refusals(source: Any) -> Iterator[tuple[Source, tuple[str, ...]]]:
+    """Open a Source for what follows, and the members named behind its path; close it where that fails, and say which file a refusal is
+    about."""
+    members: tuple[str, ...] = ()
+    if isinstance(source, (str, os.PathLike)) and isinstance(os.fspath(source), str):
+        source, members = locate(os.fspath(source))
     if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
         raise UnidentifiedError("this is a folder", part=os.fspath(source), hint="name one of the files in it")
     held = open_source(source)
     try:
-        yield held
+        yield held, members
     except InertError as error:
         error.part = error.part or held.name
         held.close()
@@ -100,8 +106,8 @@ def load(
 
     if byteorder not in (None, "little", "big"):
         raise ValueError("byteorder must be 'little', 'big' or None")
-    with _refusals(source) as held, _Calm(), held.steady():
-        content = identify(held, limits, byteorder, FORMATS)
+    with _refusals(source) as (held, members), _Calm(), held.steady():
+        content = identify(held, limits, byteorder, FORMATS, members)
         value, _ = content.root(Arrays(mmap))
     held.close()
     return value if root is None else find(value, root)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from mmap import ACCESS_READ, mmap
+from stat import S_ISREG
 from threading import Lock
 
 from .errors import FormatError, TruncatedError, UnsupportedError
@@ -211,12 +212,19 @@ class StreamSource(Source):
 class ScratchSource(Source):
     """What has been written to a temporary file of inert's own, which may be closed; the bytes go with the last Span over them."""
 
-    __slots__ = ("_fd",)
+    __slots__ = ("_fd", "_map")
 
     def __init__(self, file: BinaryIO, name: str) -> None:
         file.flush()
         self._fd = os.dup(file.fileno())
+        self._map: memoryview | None = None
         super().__init__(name, os.fstat(self._fd).st_size)
+
+    def view(self, offset: int, length: int) -> memoryview | None:
+        self.check(offset, length)
+        if self._map is None and self.size:  # nobody else has the file: it cannot be cut under the map
+            self._map = memoryview(mmap(self._fd, self.size, access=ACCESS_READ))
+        return self._map[offset : offset + length] if self._map else memoryview(b"")
 
     def __del__(self) -> None:
         os.close(self._fd)
@@ -244,23 +252,83 @@ class BytesSource(Source):
 
 
 class Window(Source):
-    """A run of another Source as a Source of its own: a file that lies whole inside another one. Closing it leaves the other open."""
+    """A run of another Source as a Source of its own: a file that lies whole inside another one. Closing it closes ``base``, where that
+    is given: the archive that the run lies in, or was inflated from."""
 
-    __slots__ = ("_span",)
+    __slots__ = ("_base", "_span")
 
-    def __init__(self, span: Span, name: str) -> None:
+    def __init__(self, span: Span, name: str, base: Source | None = None) -> None:
         self._span = span
+        self._base = base
         super().__init__(name, span.length)
 
     def view(self, offset: int, length: int) -> memoryview | None:
         self.check(offset, length)
         return self._span.source.view(self._span.offset + offset, length)
 
+    def readinto(self, offset: int, buffer: memoryview) -> None:
+        self.check(offset, len(buffer))
+        self._span.source.readinto(self._span.offset + offset, buffer)
+
     def region(self, offset: int, length: int) -> tuple[str, int] | None:
         return self._span.source.region(self._span.offset + offset, length)
 
+    @contextmanager
+    def steady(self) -> Iterator[None]:
+        with self._span.source.steady():
+            yield
+
+    def close(self) -> None:
+        if self._base is not None:
+            self._base.close()
+
     def _read(self, offset: int, length: int) -> bytes:
         return self._span.source.read(self._span.offset + offset, length)
+
+
+class BesideSource(Source):
+    """A plain file beside the one that was opened, of which there may be thousands: opened for each reading, mapped when a view is wanted.
+    OSError where there is none; FormatError where it is no plain file or has been changed since."""
+
+    __slots__ = ("_map", "_stamp", "path")
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        status = os.stat(path)
+        if not S_ISREG(status.st_mode):  # a FIFO would be waited for
+            raise FormatError("this is no plain file", part=path)
+        self._stamp = _stamp(status)
+        self._map: memoryview | None = None
+        super().__init__(path, status.st_size)
+
+    def view(self, offset: int, length: int) -> memoryview | None:
+        self.check(offset, length)
+        with self._opened() as file:
+            if self._map is None and self.size:
+                self._map = memoryview(mmap(file.fileno(), self.size, access=ACCESS_READ))
+        return self._map[offset : offset + length] if self._map else memoryview(b"")
+
+    def region(self, offset: int, length: int) -> tuple[str, int]:
+        return self.path, offset
+
+    def _opened(self) -> BinaryIO:
+        file = open(self.path, "rb", buffering=0)  # noqa: SIM115 - the caller's with closes it
+        if _stamp(os.fstat(file.fileno())) != self._stamp:
+            file.close()
+            raise FormatError("the file was changed or replaced while it was open", part=self.name, hint="open it again")
+        return file
+
+    def _read(self, offset: int, length: int) -> bytes:
+        with self._opened() as file:
+            file.seek(offset)
+            pieces = []
+            while length:
+                piece = file.read(min(length, 1 << 30))
+                if not piece:
+                    raise TruncatedError("the file was cut while it was open", part=self.name, offset=offset, hint="open it again")
+                pieces.append(piece)
+                length -= len(piece)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 class Span:

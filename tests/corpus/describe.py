@@ -206,11 +206,13 @@ def named(path: list[Any]) -> str:
     return ".".join(str(value) for _, value in path)
 
 
-def described(path: Path, **more: Any) -> dict[str, Any]:
-    """What torch.load gives for a file, all its objects allowed (it is our own), and what weights_only=True says."""
+def described(path: Path, value: Any = None, **more: Any) -> dict[str, Any]:
+    """What torch.load gives for a file, all its objects allowed (it is our own), and what weights_only=True says. ``value``: what another
+    program gives for it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        value = torch.load(path, weights_only=False, map_location="cpu" if more.pop("to_cpu", False) else None)
+        if value is None:
+            value = torch.load(path, weights_only=False, map_location="cpu" if more.pop("to_cpu", False) else None)
         try:
             torch.load(path, weights_only=True)
             allowed = "ok"
@@ -223,8 +225,8 @@ def described(path: Path, **more: Any) -> dict[str, Any]:
     return {"loader": program, "weights_only": allowed, "root_type": root, **more, "tensors": walk.tensors, "leaves": walk.leaves}
 
 
-def write(path: Path, **more: Any) -> None:
+def write(path: Path, value: Any = None, **more: Any) -> None:
     """``path``.expected.json beside the file."""
-    text = json.dumps(described(path, **more), ensure_ascii=True, separators=(",", ":"))
+    text = json.dumps(described(path, value, **more), ensure_ascii=True, separators=(",", ":"))
     text = text.replace('{"path":', '\n{"path":').replace('"leaves":', '\n"leaves":')
     path.with_name(f"{path.name}.expected.json").write_text(text + "\n", encoding="utf-8")

@@ -21,6 +21,9 @@ def rows() -> dict[str, tuple[str, str]]:
     for path in (HERE / "python2").iterdir():
         module, _, protocol = path.stem.partition("-p")
         found[f"python2/{path.name}"] = (f"Python 2.7 {module}", TEXTS[int(protocol)])
+    for path in (HERE / "pickles").iterdir():
+        writer, _, how = path.stem.partition("-")
+        found[f"pickles/{path.name}"] = (f"make_pickles.py ({writer})", f"a dict of arrays by {writer}: {how}")
     return found
 
 

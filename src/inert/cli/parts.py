@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ..errors import InertError, UnidentifiedError
-from ..formats import identify
+from ..formats import identify, locate
 from ..limits import DEFAULT
 from ..report.records import parts
 from ..source import open_source
@@ -32,9 +32,10 @@ def parser() -> Parser:
 def run(options: Namespace) -> int:
     if os.path.isdir(options.file):
         raise UnidentifiedError("this is a folder", part=options.file, hint="name one of the files in it")
-    source = open_source(options.file)
+    path, members = locate(options.file)
+    source = open_source(path)
     try:
-        content = identify(source, DEFAULT, options.byteorder)
+        content = identify(source, DEFAULT, options.byteorder, members=members)
         found = parts(content)
         notes = content.notes()
     except InertError as error:

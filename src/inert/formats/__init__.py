@@ -6,6 +6,7 @@ Refuses to know: any format's inside. A new format is one file beside this one a
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 
 from ..errors import UnidentifiedError
@@ -49,11 +50,34 @@ FORMATS: tuple[Format, ...] = (
     Format("torch-package", "torch_package", "torch.package (since PyTorch 1.8): its pickles' tensors; the Python source in it is flagged"),
     Format("torch-export", "torch_export", "torch.export.save (.pt2): weights and constants of every layout since PyTorch 2.1"),
     Format("torch-legacy", "torch_legacy", "torch.save before PyTorch 1.6, and since with _use_new_zipfile_serialization=False"),
+    Format("torch-tar", "torch_tar", "torch.save before PyTorch 0.1.10: a tar archive of storages, tensors and a pickle"),
+    Format("pickle", "bare_pickle", "a bare pickle: NumPy dicts, joblib, an extracted data.pkl, several pickles one behind another"),
+    Format(
+        "wrapped", "wrapped", "any of these inside of gzip, xz, bzip2, zstd, LZ4 or zlib, or as the one checkpoint in a zip or tar archive"
+    ),
 )
 
 
-def identify(source: Source, limits: Limits, byteorder: str | None, formats: Iterable[Format] = FORMATS) -> Content:
-    """The Content of whichever format claims the source. UnidentifiedError says what the source is instead."""
+def locate(path: str) -> tuple[str, tuple[str, ...]]:
+    """(path, members) of ``outer.nemo!model.ckpt``: what stands behind a "!" names a member, unless a file of that whole name is there."""
+    parts = path.split("!")
+    if len(parts) > 1 and not os.path.exists(path):
+        for end in range(len(parts) - 1, 0, -1):
+            outer = "!".join(parts[:end])
+            if os.path.isfile(outer):
+                return outer, tuple(parts[end:])
+    return path, ()
+
+
+def identify(
+    source: Source, limits: Limits, byteorder: str | None, formats: Iterable[Format] = FORMATS, members: tuple[str, ...] = ()
+) -> Content:
+    """The Content of whichever format claims the source, or the member of it that ``members`` lead to. UnidentifiedError says what
+    the source is instead."""
+    if members:
+        from .wrapped import inside
+
+        return inside(source, members, limits, byteorder)
     for one in formats:
         content = one.open(source, limits, byteorder)
         if content is not None:

@@ -13,7 +13,7 @@ from ..errors import InertError
 from ..finding import Finding
 from ..pickle.nodes import Dict, shown
 from ..torch.build import Builder
-from ..torch.legacy import MAGIC, PARTS, Legacy, decode_at, read_legacy
+from ..torch.legacy import MAGIC, PARTS, Legacy, decode_at, read_legacy, source_notes
 from ..torch.rebuild import Storages, text
 from .torch_zip import document_notes
 
@@ -67,6 +67,10 @@ class TorchLegacy(Content):
                 at = save.end
                 if save.fault:
                     break
+                if len(found) * len(PARTS) >= self.limits.pickles and at < span.length:
+                    text = f"{len(found):,} saves one behind another were read"
+                    self._notes.append(Finding("pickles-limit", text, self.source.name, at))
+                    break
             self._saves = found
         return self._saves
 
@@ -107,12 +111,17 @@ class TorchLegacy(Content):
         return facts
 
     def notes(self) -> list[Finding]:
+        saves = self.saves()
         found = list(self._notes)
-        for save in self.saves():
+        if len(saves) > 1:
+            found.append(Finding("pickle-several", f"{len(saves):,} saves one behind another", self.source.name))
+        for save in saves:
+            found += save.notes
             if save.fault:
                 found.append(Finding("record-missing", save.fault, self.source.name, save.fault_at))
             for document in save.pickles.values():
                 found += [note for note in document_notes(document) if note.code != "pickle-trailing"]
+            found += source_notes(save.pickles["object"])
         if self.metadata().get("byteorder") == "big":
             found.append(Finding("legacy-byteorder", "sys_info says big-endian", "sys_info"))
         return found

@@ -11,6 +11,7 @@ from __future__ import annotations
 from itertools import islice
 
 from ..checkpoint import Content, Part
+from ..containers.tar import BLOCK, is_header
 from ..containers.zip import DEFLATED, Member, Zip
 from ..errors import FormatError, InertError
 from ..finding import Finding
@@ -40,6 +41,8 @@ VERSIONS = range(1, 11)  # torch 2.13 reads these
 
 def claims(source: Source, limits: Limits) -> Zip | None:
     """A zip archive with a data.pkl that is neither TorchScript nor a package. FormatError for an archive that ends too early."""
+    if is_header(source.read(0, min(BLOCK, source.size))):
+        return None  # a tar archive whose last member is a zip archive
     archive = opened(source, limits)
     if archive is None:
         return None

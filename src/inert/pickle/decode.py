@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..limits import Limits
-    from .handlers import Handler
+    from .handlers import Follow, Handler
     from .nodes import Node
 
 _first = attrgetter("first")
@@ -92,8 +92,9 @@ class Document:
 class Machine:
     """Stack, marks and memo of one reading. ``position`` arguments point behind the opcode that is being handled."""
 
-    def __init__(self, data: bytes, limits: Limits, shortcut: bool = True) -> None:
+    def __init__(self, data: bytes, limits: Limits, shortcut: bool = True, follow: Follow | None = None) -> None:
         self.data = data
+        self.follow = follow
         self.size = len(data)
         self.limits = limits
         self.shortcut = shortcut
@@ -190,9 +191,18 @@ class Machine:
         return FormatError(f"{self._name(at)} finds too little on the stack", offset=at, hint="the pickle is damaged")
 
 
-def decode(data: bytes, name: str = "pickle", limits: Limits = DEFAULT, *, start: int = 0, shortcut: bool = True) -> Document:
-    """Decode one pickle that begins at ``start``. Never raises for what the bytes say: see ``Document.fault``."""
-    machine = Machine(data, limits, shortcut)
+def decode(
+    data: bytes,
+    name: str = "pickle",
+    limits: Limits = DEFAULT,
+    *,
+    start: int = 0,
+    shortcut: bool = True,
+    follow: Follow | None = None,
+) -> Document:
+    """Decode one pickle that begins at ``start``. Never raises for what the bytes say: see ``Document.fault``. ``follow`` is asked after
+    each BUILD on a Call where the opcodes go on: some programs put raw bytes between them."""
+    machine = Machine(data, limits, shortcut, follow)
     document = Document(name, machine)
     try:
         if len(data) - start > limits.pickle_bytes:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .decode import Machine
 
     Handler = Callable[[Machine, int], int]
+    Follow = Callable[[Machine, Call, int], int]  # behind a BUILD on a Call: where the opcodes go on
 
 U2, U4, I4, U8, F8 = (Struct(f).unpack_from for f in ("<H", "<I", "<i", "<Q", ">d"))
 
@@ -413,7 +414,7 @@ def build(m: Machine, position: int) -> int:
     target = m.stack[-1]
     if isinstance(target, Call):
         target.states += (state,)
-        return position
+        return position if m.follow is None else m.follow(m, target, position)
     if not isinstance(target, Node):
         raise FormatError(f"BUILD on a {type(target).__name__}")
     call = Call(target, (state,), position - 1, "BUILD")  # sets attributes of a class, or of what a persistent id stood for

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from ..source import Span
+
 # Module names that Python 3 changed; a pickle of protocol 0 to 2 may hold the old spelling (CPython: Lib/_compat_pickle.py).
 MODULES_3 = {
     "__builtin__": "builtins",
@@ -98,6 +100,19 @@ class Buffer(Node):
 
     def __repr__(self) -> str:
         return f"<Buffer at {self.offset}>"
+
+
+class Raw(Node):
+    """Bytes that stand between two opcodes, where the writing program put an array's data: ``span`` says where."""
+
+    __slots__ = ("offset", "span")
+
+    def __init__(self, span: Span, offset: int) -> None:
+        self.span = span
+        self.offset = offset
+
+    def __repr__(self) -> str:
+        return f"<Raw {self.span.length} bytes at {self.offset}>"
 
 
 class List(Node):

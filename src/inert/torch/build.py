@@ -13,14 +13,15 @@ from itertools import repeat
 
 from ..errors import LimitError
 from ..finding import Finding
-from ..layout import Layout, bounds, reach
-from ..pickle.nodes import Buffer, ByteString, Call, Dict, Global, List, Reference, Set, shown
+from ..layout import Layout, Storage, bounds, reach
+from ..pickle.nodes import Buffer, ByteString, Call, Dict, Global, List, Raw, Reference, Set, shown
 from ..pickle.row import Row, Template
 from ..tensor import Tensor
 from .immediate import immediate
 from .keys import LONG_KEY, fill_dict, set_plan
 from .ndarray import ARRAYS, BUFFERS, array_layout, object_items
 from .objects import Key, Plan, object_plan
+from .raw import WRAPPERS, nested_array, raw_layout
 from .rebuild import REBUILD, Odd, Rebuilder, Storages, text
 from .storages import DTYPE_VALUES, PLAIN_VALUES, STORAGE_TYPES
 from .values import CONTAINERS, argument
@@ -68,6 +69,7 @@ class Builder:
         self.depth = depth
         self.work = work or Work(len(document.data))
         self.rebuild = Rebuilder(storages, limits)
+        storages.embedded = self._stored
         self.notes: list[Finding] = []
         self.done: dict[int, Any] = {}  # by id of the node; the document keeps the nodes alive
 
@@ -190,10 +192,11 @@ class Builder:
             return DTYPE_VALUES.get(node.dotted) or (node.dotted if node.dotted in PLAIN_VALUES else node)
         if type(node) is Reference:
             try:
-                return self.storages.of(node)
+                value = self.storages.value(node)
             except _ODD:
                 return node
-        assert type(node) is Buffer or type(node) is ByteString, node
+            return self._once(value) if type(value) is Layout else value
+        assert type(node) in (Buffer, ByteString, Raw), node
         return text(node)
 
     def _call(self, call: Call) -> Plan | None:
@@ -201,7 +204,7 @@ class Builder:
         try:
             if name in REBUILD:
                 return self._tensor(call)
-            if name in ARRAYS or name in BUFFERS:
+            if name in ARRAYS or name in BUFFERS or name in WRAPPERS:
                 return self._array(call)
             if name == EMBEDDED:
                 return self._embedded(call)
@@ -235,14 +238,24 @@ class Builder:
 
         return Plan(state, finish, tensor)
 
+    def _once(self, layout: Layout) -> Any:
+        """The one tensor of a Layout that many references may stand for."""
+        known = self.done.get(id(layout))
+        if known is None:
+            known = self.done[id(layout)] = self._made(layout)
+        return known
+
     def _made(self, layout: Layout) -> Any:
         tensor = Tensor(layout, self.limits)
         return self.convert(tensor) if self.convert else tensor
 
     def _array(self, call: Call) -> Plan | None:
+        inner = nested_array(call)
+        if inner is not None:
+            return Plan([inner], lambda get: get(inner))
         nodes = object_items(call)
         if nodes is None:
-            layout = array_layout(call, self.limits)
+            layout = raw_layout(call, self.limits) if call.dotted in WRAPPERS else array_layout(call, self.limits)
             self.work.spend(layout.storage.nbytes if layout.storage else 0)
             self.done[id(call)] = self._made(layout)
             return None
@@ -264,6 +277,15 @@ class Builder:
         self.done[id(call)], notes = embedded_value(raw, name, self.limits, self.convert, self.depth + 1, self.work)
         self.notes += notes
         return None
+
+    def _stored(self, call: Call) -> Storage:
+        """The storage in an embedded torch file: what plain pickle makes of each storage, once."""
+        if call.dotted == EMBEDDED and id(call) not in self.done:
+            self._embedded(call)
+        value = self.done.get(id(call))
+        if type(value) is not Storage:
+            raise Odd("the storage is no persistent id, and no torch file that holds one")
+        return value
 
     # -- rows ---------------------------------------------------------------------------------------------------------------
 

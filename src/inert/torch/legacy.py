@@ -13,7 +13,7 @@ from ..finding import Finding
 from ..pickle.decode import Document, decode
 from ..pickle.nodes import List, shown
 from ..source import BytesSource
-from .rebuild import Odd, Storages, text
+from .rebuild import Odd, Storages, class_of, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,14 +37,14 @@ class Legacy:
         self.end = 0  # offset behind the last storage
         self.fault = ""  # why the storages end early
         self.fault_at = 0
+        self.notes: list[Finding] = []
 
     def size(self, key: str) -> int | None:
         return self.records[key].length if key in self.records else None
 
 
-def decode_at(span: Span, at: int, name: str, limits: Limits) -> Document:
-    """Decode the pickle at ``at``, reading no more of what follows it than four times its own length (and 64 KiB)."""
-    window = 1 << 16
+def decode_at(span: Span, at: int, name: str, limits: Limits, window: int = 1 << 16) -> Document:
+    """Decode the pickle at ``at``, reading no more of what follows it than four times its own length (and ``window`` bytes)."""
     while True:
         data = span.read(at, min(window, span.length - at))
         document = decode(data, name, limits)
@@ -69,8 +69,12 @@ def read_legacy(span: Span, limits: Limits, start: int = 0) -> Legacy:
         pickles[name], starts[name] = document, at
         at += document.end
     save = Legacy(pickles, starts)
+    save.end = at
     keys = pickles["storage_keys"].root
-    _storages(save, span, [text(key) for key in keys.items] if type(keys) is List else [], at)
+    if type(keys) is List:
+        _storages(save, span, [text(key) for key in keys.items], at)
+    else:
+        save.fault, save.fault_at = f"the storage keys are {shown(keys)}, not a list", starts["storage_keys"]
     return save
 
 
@@ -80,7 +84,7 @@ def _storages(save: Legacy, span: Span, names: list[Any], at: int) -> None:
     for name in names:
         dtype, items = declared.get(name, (None, 0)) if type(name) is str else (None, 0)
         if dtype is None:
-            save.fault = f"storage {shown(name)} is listed but no tensor uses it, so its size is unknown"
+            save.fault = f"storage {shown(name)} is listed but no tensor uses it, so its size is unknown: it and those behind it are lost"
             break
         try:
             count = int.from_bytes(span.read(at, 8), "little", signed=True)
@@ -91,6 +95,8 @@ def _storages(save: Legacy, span: Span, names: list[Any], at: int) -> None:
         if count != items:
             save.fault = f"storage {name} counts {count:,} elements where the pickle says {items:,}"
             break
+        if name in save.records and len(save.notes) < 100:
+            save.notes.append(Finding("legacy-keys", f"storage {name} is listed twice", "storage_keys", at))
         save.records[name] = place
         at += 8 + place.length
     save.end = save.fault_at = at
@@ -100,14 +106,26 @@ def _declared(document: Document) -> dict[str, tuple[DType, int]]:
     """Storage key → element type and count, from the persistent ids: the storages themselves give only a count."""
     nowhere: dict[str, Span] = {}
     probe = Storages(lambda key: None, nowhere.__getitem__, "little", "")
-    found: dict[str, tuple[DType, int]] = {}
     for reference in document.references:
         try:
-            storage = probe.of(reference)
+            probe.of(reference)
         except Odd:
             continue
-        found.setdefault(storage.key, (storage.dtype, storage.nbytes // storage.dtype.itemsize))
-    return found
+    return {key: (storage.dtype, storage.nbytes // storage.dtype.itemsize) for key, storage in probe.known.items()}
+
+
+def source_notes(document: Document) -> list[Finding]:
+    """The source texts of module classes that the persistent ids carry: kept in the Reference, never parsed."""
+    found: dict[str, Finding] = {}
+    for reference in document.references:
+        named = class_of(reference)
+        if named is None or named.dotted in found:
+            continue
+        file, source = map(text, reference.pid[-2:])
+        if isinstance(source, (str, bytes)) and source:
+            message = f"the source text of {named.dotted} is in the file: {len(source):,} characters, from {shown(file)}"
+            found[named.dotted] = Finding("module-source", message, document.name, reference.offset)
+    return list(found.values())[:1000]
 
 
 def embedded_value(raw: bytes, name: str, limits: Limits, convert: Any, depth: int, work: Any) -> tuple[Any, list[Finding]]:
@@ -121,6 +139,7 @@ def embedded_value(raw: bytes, name: str, limits: Limits, convert: Any, depth: i
     storages = Storages(save.size, save.records.__getitem__, "little", f"{name}/")
     builder = Builder(save.pickles["object"], storages, limits, convert, depth, work)
     value = builder.build()
+    builder.notes += save.notes
     if save.fault:
         builder.notes.append(Finding("record-missing", save.fault, name))
     return value, builder.notes

@@ -17,9 +17,11 @@ from ..source import BytesSource
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from ..limits import Limits
+    from ..source import Span
 
 ARRAYS = frozenset(f"numpy.{core}.multiarray._reconstruct" for core in ("core", "_core"))
 BUFFERS = frozenset(f"numpy.{core}.numeric._frombuffer" for core in ("core", "_core"))
@@ -111,18 +113,24 @@ def array_layout(call: Any, limits: Limits) -> Layout:
     raw = raw_bytes(data)
     if known is None or raw is None:
         raise Odd("an array of objects or records")
+    return laid_out(f"numpy@{call.offset}", known, integers(shape), fortran, len(raw), BytesSource(raw, "numpy array").span, limits)
+
+
+def laid_out(
+    key: str, known: tuple[DType, str], sizes: tuple[int, ...], fortran: bool, nbytes: int, opener: Callable[[], Span], limits: Limits
+) -> Layout:
+    """The Layout of an array of ``sizes`` in C or Fortran order over the ``nbytes`` bytes that ``opener`` gives."""
     kind, order = known
-    sizes = integers(shape)
     steps = tuple(reversed(contiguous(tuple(reversed(sizes))))) if fortran else contiguous(sizes)
-    storage = Storage(f"numpy@{call.offset}", len(raw), kind, "cpu", BytesSource(raw, "numpy array").span)
+    storage = Storage(key, nbytes, kind, "cpu", opener)
     storage.order = order
     layout = Layout(kind, sizes, steps, 0, storage)
     layout.kind = "numpy"
     count = 1
     for size in sizes:
         count *= size
-    if min(sizes, default=0) < 0 or len(sizes) > limits.rank or count * kind.itemsize != len(raw):
-        layout.fault = f"an array of shape {list(sizes)} over {len(raw):,} bytes"
+    if min(sizes, default=0) < 0 or len(sizes) > limits.rank or count * kind.itemsize != nbytes:
+        layout.fault = f"an array of shape {list(sizes)} over {nbytes:,} bytes"
     return layout
 
 

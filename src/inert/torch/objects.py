@@ -6,7 +6,8 @@ Refuses to know: any class (immediate.py and values.py name those that are data)
 
 from __future__ import annotations
 
-from ..pickle.nodes import Call, Global, Reference, shown
+from ..pickle.nodes import Call, shown
+from .rebuild import class_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,14 +17,6 @@ if TYPE_CHECKING:
     Get = Callable[[Any], Any]
 
 
-def class_name(function: Any) -> str:
-    """The name of what is no plain Global: before PyTorch 1.6 a module's class came with its source, as a persistent id."""
-    pid = function.pid if type(function) is Reference else None
-    if type(pid) is tuple and len(pid) > 1 and pid[0] in ("module", b"module") and type(pid[1]) is Global:
-        return pid[1].dotted
-    return shown(function)
-
-
 class Object:
     """An object of a class that inert does not know: ``type`` (dotted name), ``arguments``, ``keywords``, ``state`` (of the last BUILD),
     ``items`` (appended), ``pairs`` (set), all as values; ``fields`` is its state as one dict. Hashable by identity."""
@@ -31,7 +24,7 @@ class Object:
     __slots__ = ("arguments", "call", "items", "keywords", "pairs", "state", "type")
 
     def __init__(self, call: Call) -> None:
-        self.type = call.dotted or class_name(call.function)
+        self.type = class_name(call.function) or shown(call.function)
         self.call = call
         self.arguments: Any = ()
         self.keywords: Any = None
@@ -113,8 +106,8 @@ def object_plan(call: Call) -> Plan:
     """An Object that keeps everything the call and its later opcodes say."""
     shell = Object(call)
     inner = call.arguments
-    if call.dotted in RECONSTRUCTORS and type(inner) is tuple and inner and type(inner[0]) is Global:
-        shell.type, inner = inner[0].dotted, inner[1:]
+    if call.dotted in RECONSTRUCTORS and type(inner) is tuple and inner and class_name(inner[0]):
+        shell.type, inner = class_name(inner[0]), inner[1:]
     flat = call.flat or []
     children = [call.function, inner, call.keywords, *call.states, *(call.items or []), *flat]
 

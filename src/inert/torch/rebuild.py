@@ -46,9 +46,13 @@ class Storages:
         self.known: dict[str, Storage] = {}
         self.types: dict[str, DType] = {}  # by key: the first type that a key is declared with counts, as in torch
         self.retyped: set[str] = set()
+        self.views: dict[str | int, Storage] = {}
+        self.embedded: Callable[[Call], Storage] | None = None  # the builder's: plain pickle puts a torch file into a call for each storage
 
     def of(self, node: Any) -> Storage:
-        """The Storage of a Reference. Odd where it names none."""
+        """The Storage of a Reference, or of a call whose argument holds one. Odd where it names none."""
+        if isinstance(node, Call) and self.embedded is not None:
+            return self.embedded(node)
         if type(node) is not Reference:
             raise Odd("the storage is no persistent id")
         pid = node.pid
@@ -58,7 +62,35 @@ class Storages:
         dtype = STORAGE_TYPES.get(kind.dotted) if type(kind) is Global else None
         if dtype is None:
             raise Odd(f"{shown(kind)} is no storage type")
-        return self.get(text(key), dtype, text(location), count)
+        storage = self.get(text(key), dtype, text(location), count)
+        view = pid[5] if len(pid) == 6 else None
+        if view is None:
+            return storage
+        if type(view) is not tuple or len(view) != 3:
+            raise Odd("view metadata must be (key, offset, size)")
+        return self.view(storage, *view)
+
+    def value(self, node: Reference) -> Any:
+        """What a Reference stands for: a Storage, a class (its Global), or, in the tar layout, the Layout of a tensor."""
+        named = class_of(node)
+        return self.of(node) if named is None else named
+
+    def view(self, root: Storage, key: Any, offset: Any, count: Any) -> Storage:
+        """A storage that is a run of another's elements (PyTorch 0.1 and 0.2 had such), made once per key."""
+        key, width = text(key), root.dtype.itemsize
+        if type(key) not in (str, int) or type(offset) is not int or type(count) is not int:
+            raise Odd("a storage view's key, offset and size must be a text and two numbers")
+        if max(offset.bit_length(), count.bit_length()) > 63:
+            raise Odd("a storage view beyond 64 bits")
+        known = self.views.get(key)
+        if known is None:
+            name = f"{root.key}[{offset}:{offset + count}]"
+            known = Storage(name, count * width, root.dtype, root.device, lambda: root.span().sub(offset * width, count * width))
+            known.order = root.order
+            if root.fault or min(offset, count) < 0 or (offset + count) * width > root.nbytes:
+                known.fault = root.fault or f"its storage {name} does not lie inside {root.key}"
+            self.views[key] = known
+        return known
 
     def get(self, key: Any, dtype: DType, location: Any, count: Any) -> Storage:
         if type(key) is not str or type(count) is not int or type(location) is not str:
@@ -82,6 +114,20 @@ class Storages:
             what = "is not in the file" if there is None else f"holds {there:,} bytes where the pickle says {nbytes:,}"
             storage.fault = f"its storage {storage.key} {what}"
         return storage
+
+
+def class_of(node: Reference) -> Global | None:
+    """The class that a persistent id stands for: ('module', class, file, source) before torch 1.6, (class, file, source) before 0.1.10."""
+    pid = node.pid
+    if type(pid) is not tuple or not 3 <= len(pid) <= 4 or (len(pid) == 4 and text(pid[0]) != "module"):
+        return None
+    return pid[-3] if type(pid[-3]) is Global else None
+
+
+def class_name(node: Any) -> str:
+    """The dotted name of a class that a Global or a persistent id stands for; "" for anything else."""
+    named = class_of(node) if type(node) is Reference else node
+    return named.dotted if type(named) is Global else ""
 
 
 def text(value: Any) -> Any:
@@ -145,7 +191,9 @@ class Rebuilder:
             self._depth -= 1
 
     def tensor(self, node: Any) -> Tensor:
-        """A component: a tensor call inside another's arguments."""
+        """A component: a tensor call inside another's arguments, or what stands for a tensor in the tar layout."""
+        if type(node) is Reference and type(layout := self.storages.value(node)) is Layout:
+            return Tensor(layout, limits=self.limits)
         if not isinstance(node, Call) or node.dotted not in REBUILD:
             raise Odd(f"{shown(node)} is no tensor")
         return Tensor(self.layout(node), limits=self.limits)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from ...source import BytesSource
 from . import archives, guesses, heads, protobuf, text, wrappers, zeros
 from .look import Look, clip, counted
 from .tables import TF_LATER
@@ -55,6 +56,11 @@ def describe(source: Source) -> tuple[str, str, str]:
         hint = "give the .index file or the prefix instead; " + TF_LATER
     facts += zeros.note(look, kind)
     return kind, clip(f"this is {noun}, {counted(source.size, 'byte')}{facts}", 400), hint
+
+
+def beginning(data: bytes) -> str:
+    """The short id of what ``data``, the first bytes of something, begins."""
+    return _identify(Look(BytesSource(data), _identify, inner=True))[0]
 
 
 def _identify(look: Look) -> Answer:

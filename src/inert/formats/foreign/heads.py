@@ -119,4 +119,5 @@ def pickled(look: Look) -> Answer | None:
     kind, _, noun, hint = next(containing(PICKLES, look.head))
     if not look.inner and not look.tail.endswith(b"."):
         facts += "; it does not end as a pickle does: it is cut short, or other data follow"
+        hint = AGAIN
     return kind, noun, facts, hint

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 AGAIN = "download or copy the file again and compare its size with the original's"
 NEVER = "its content was probably never written, or only in part: " + AGAIN
 LATER = "this version of inert does not read it yet: the table in the README lists the formats it reads"
-PICKLE = "this version of inert does not read bare pickles yet; do not unpickle it unless you trust whoever made it"
 OPEN = "inert reads this format: try `inert info` on it"
 WRONG = "it holds no weights: check the link or path that it came from"
 USE = "inert does not read this format: use "
@@ -33,11 +32,11 @@ TARRED = "a PyTorch checkpoint in the tar layout before 0.1.10"
 MAGIC = rb"\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"  # of torch.save before 1.6: 0x1950a86a20f9469cfc6c as a LONG1
 
 # Patterns over the first bytes.
-# What inert will read in a later version comes first: drop a row here when its format has moved in.
+# What inert reads, or will in a later version, comes first: such files get here only when damaged, or inside of something.
 LATER_HEADS: Rows = (
-    ("torch-legacy", rb"\x80[\x02\x03]\x8a\x0a" + MAGIC + rb"\.", LEGACY, LATER),
-    ("torch-legacy", rb"\x80[\x04\x05](?:\x95.{8})?\x8a\x0a" + MAGIC + rb"\x94?\.", LEGACY, LATER),
-    ("torch-legacy", rb"L119547037146038801333356L?\n\.", LEGACY, LATER),
+    ("torch-legacy", rb"\x80[\x02\x03]\x8a\x0a" + MAGIC + rb"\.", LEGACY, OPEN),
+    ("torch-legacy", rb"\x80[\x04\x05](?:\x95.{8})?\x8a\x0a" + MAGIC + rb"\x94?\.", LEGACY, OPEN),
+    ("torch-legacy", rb"L119547037146038801333356L?\n\.", LEGACY, OPEN),
     ("mangled", rb"\x80[\x02\x03]\x8a\r\n\x6c\xfc", f"{LEGACY} damaged by a change of line ends", BINARY),
     ("torchscript", rb".{4}PTMF", "a TorchScript model for mobile devices (flatbuffer)", OPEN),
     (
@@ -162,7 +161,7 @@ ZIPS: Rows = (
 )
 
 TARS: Rows = (
-    ("torch-tar", rb"^(?:\./)?(?:sys_info|storages|tensors)$", TARRED, LATER),
+    ("torch-tar", rb"^(?:\./)?(?:sys_info|storages|tensors)$", TARRED, OPEN),
     (
         "nemo",
         rb"^(?:\./)?model_config\.yaml$",
@@ -183,13 +182,13 @@ TAR_KINDS = tuple(row[0] for row in TARS)
 # Patterns searched in the first bytes of a pickle.
 PICKLES: Rows = (
     ("torch-legacy", rb"\A.{5,60}protocol_version.{1,40}little_endian", f"{LEGACY} with damaged first bytes", AGAIN),
-    ("joblib", rb"joblib\.numpy_pickle", "a joblib file (a pickle with NumPy arrays between its opcodes)", PICKLE),
+    ("joblib", rb"joblib\.numpy_pickle", "a joblib file (a pickle with NumPy arrays between its opcodes)", OPEN),
     ("torch-dcp", rb"torch\.distributed\.checkpoint\.metadata", "the .metadata of a distributed PyTorch checkpoint", LATER),
-    ("pickle", rb"_load_from_bytes", "a bare pickle with PyTorch tensors in it", PICKLE),
-    ("pickle", rb"ctorch\n\w*Storage|torch\._utils.{1,4}_rebuild", "the data.pkl of an unpacked PyTorch archive", LATER),
-    ("pickle", rb"sklearn\.", "a bare pickle of a scikit-learn object", PICKLE),
-    ("pickle", rb"numpy", "a bare pickle with NumPy arrays in it", PICKLE),
-    ("pickle", rb"", "a bare pickle", PICKLE),
+    ("pickle", rb"_load_from_bytes", "a bare pickle with PyTorch tensors in it", OPEN),
+    ("pickle", rb"ctorch\n\w*Storage|torch\._utils.{1,4}_rebuild", "the data.pkl of an unpacked PyTorch archive", OPEN),
+    ("pickle", rb"sklearn\.", "a bare pickle of a scikit-learn object", OPEN),
+    ("pickle", rb"numpy", "a bare pickle with NumPy arrays in it", OPEN),
+    ("pickle", rb"", "a bare pickle", OPEN),
 )
 
 # How a pickle begins: protocols 2 to 5, then 0 and 1.

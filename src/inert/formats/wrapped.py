@@ -1,0 +1,217 @@
+"""wrapped: a checkpoint inside of something else: compressed, or the one checkpoint in a zip or tar archive.
+
+Knows: which wrappers there are, how to get at what is in them (in place where it lies plainly, else inflated into memory or an unnamed
+temporary file, within Limits), and how FORMATS is asked again about that, a few wrappers deep at most.
+Refuses to know: what is inside, and to choose: an archive of several checkpoints is named with its members, and ``outer!member`` names one.
+
+Facts: RFC 1950 to 1952, the xz, bzip2, Zstandard and LZ4 frame formats by their libraries; joblib 1.5 joblib/numpy_pickle_compat.py (ZF).
+"""
+
+from __future__ import annotations
+
+import re
+
+from ..containers.tar import BLOCK, Tar, is_header
+from ..containers.zip import Zip
+from ..errors import FormatError, InertError, UnidentifiedError, one_line
+from ..finding import Finding
+from ..inflate import ENGINES, inflated
+from ..source import Source, Window
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..checkpoint import Content
+    from ..limits import Limits
+    from ..source import Span
+
+DEPTH = 3  # wrappers in wrappers: .tar.gz is two
+LISTED = 12  # members that a refusal names
+HEAD = 64 << 10  # bytes inflated to see whether what is inside is worth the whole
+CHECKPOINT = re.compile(
+    r"\.(?:pt2?|pth|ptl|bin|ckpt|safetensors|pkl|pickle|joblib|nemo|zip|tar|t?gz|xz|bz2|zst)$|(?:^|/)data\.pkl$", re.IGNORECASE
+)
+LITTER = re.compile(r"(?:^|/)(?:__MACOSX/|\._)|data\.pkl$")  # companions that macOS puts beside files; a part of a checkpoint
+
+# What formats.foreign calls a zip or tar that may hold checkpoints; any other (a wheel, a picture …) it names better.
+ARCHIVES = frozenset(("zip-of-checkpoint", "stable-baselines3", "torchserve", "zip", "nemo", "tar-of-checkpoint", "tar"))
+# What it calls the beginning of what is worth inflating; there is nothing for inert in a compressed picture.
+WORTH = ARCHIVES | {
+    "torch-zip", "torch-legacy", "torch-tar", "torch-unpacked", "torchscript", "torch-package", "torch-export", "safetensors", "pickle",
+    "joblib", "torch-dcp", "tf-v1", "zip-cut", *ENGINES,
+}  # fmt: skip
+
+
+class Archive:
+    """A zip or tar as names and what gives the bytes of each."""
+
+    __slots__ = ("content", "kind", "names", "notes")
+
+    def __init__(self, kind: str, names: list[str], content: Callable[[str], Span], notes: list[Finding]) -> None:
+        self.kind = kind
+        self.names = names
+        self.content = content
+        self.notes = notes
+
+
+class Claim:
+    """One way through: the inner source, which wrapper was seen through, what was odd about it."""
+
+    __slots__ = ("inner", "notes", "wrapper")
+
+    def __init__(self, inner: Source, wrapper: str, notes: list[Finding]) -> None:
+        self.inner = inner
+        self.wrapper = wrapper
+        self.notes = notes
+
+
+def claims(source: Source, limits: Limits) -> Claim | None:
+    """The way through a wrapper that holds one thing that may be a checkpoint. UnidentifiedError for an archive of several."""
+    kind = compression(source)
+    if kind:
+        return _through(source, limits, kind) if _worth(source, kind) else None
+    archive = archive_of(source, limits)
+    if archive is None:
+        return None
+    found = candidates(archive)
+    if len(found) > 1:
+        raise UnidentifiedError(
+            f"this is a {archive.kind} archive that holds {len(found):,} files that may be checkpoints: {listing(found)}",
+            part=source.name,
+            hint=f"name one of them, as in {one_line(f'{source.name}!{found[0]}', 200)}",
+        )
+    return member_of(source, archive, found[0]) if found else None
+
+
+def read(source: Source, limits: Limits, claim: Claim, byteorder: str | None) -> Content:
+    return through(claim, limits, byteorder, 1)
+
+
+def through(claim: Claim, limits: Limits, byteorder: str | None, depth: int) -> Content:
+    """The Content of what is inside, by whichever format claims that."""
+    from . import FORMATS
+    from .foreign import describe
+
+    source = claim.inner
+    content: Content | None = None
+    try:
+        for one in FORMATS:
+            if one.id != "wrapped":
+                content = one.open(source, limits, byteorder)
+                if content is not None:
+                    break
+        else:
+            further = claims(source, limits) if depth < DEPTH else None
+            if further is None:
+                _, sentence, hint = describe(source)
+                raise UnidentifiedError(sentence, part=source.name, hint=hint)
+            content = through(further, limits, byteorder, depth + 1)
+    except InertError as error:
+        error.part = error.part if error.part.startswith(source.name) else f"{source.name}: {error.part}".rstrip(": ")
+        raise
+    assert content is not None
+    told = Finding("wrapper-opened", f"the checkpoint lies in {claim.wrapper}", source.name)
+    content.wrappers = (claim.wrapper, *content.wrappers)
+    content.wrapper_notes = (told, *claim.notes, *content.wrapper_notes)
+    return content
+
+
+def member(source: Source, name: str, limits: Limits) -> Claim:
+    """The member that ``outer!name`` names, compression around the archive seen through. UnidentifiedError where there is none."""
+    outer, wrappers, notes = source, [], []
+    for _ in range(DEPTH):
+        kind = compression(outer)
+        if not kind:
+            break
+        claim = _through(outer, limits, kind)
+        outer = claim.inner
+        wrappers.append(claim.wrapper)
+        notes += claim.notes
+    archive = archive_of(outer, limits, picky=False)
+    if archive is None:
+        raise UnidentifiedError("this is no zip or tar archive", part=source.name, hint="only members of archives are named by '!'")
+    if name not in archive.names:
+        near = [one for one in archive.names if one.endswith(f"/{name}")]
+        if len(near) != 1:
+            text = f"there is no member {one_line(name, 80)!r}; there are {listing(archive.names)}"
+            raise UnidentifiedError(text, part=source.name, hint="give a member's whole name behind the '!'")
+        name = near[0]
+    claim = member_of(outer, archive, name)
+    wrapper = ", ".join([*wrappers, claim.wrapper])
+    return Claim(claim.inner, wrapper, notes + claim.notes)
+
+
+def inside(source: Source, members: tuple[str, ...], limits: Limits, byteorder: str | None) -> Content:
+    """The Content of what ``outer!member!member`` names."""
+    if len(members) > DEPTH:
+        raise UnidentifiedError(f"{len(members)} archives inside each other", part=source.name, hint="unpack the outer ones first")
+    claims = [member(source, members[0], limits)]
+    for name in members[1:]:
+        claims.append(member(claims[-1].inner, name, limits))
+    content = through(claims[-1], limits, byteorder, 1)
+    for claim in reversed(claims[:-1]):
+        content.wrappers = (claim.wrapper, *content.wrappers)
+        content.wrapper_notes = (*claim.notes, *content.wrapper_notes)
+    return content
+
+
+def listing(names: list[str]) -> str:
+    more = f" and {len(names) - LISTED:,} more" if len(names) > LISTED else ""
+    return ", ".join(one_line(name, 80) for name in names[:LISTED]) + more
+
+
+# ------------------------------------------------------------------------------------------------------------------ compression
+
+
+def compression(source: Source) -> str:
+    """Which compression a source is in by its first bytes; "" for none."""
+    head = source.read(0, min(16, source.size))
+    return next((kind for kind, engine in ENGINES.items() if engine.begins.match(head)), "")
+
+
+def _worth(source: Source, kind: str) -> bool:
+    """Whether what is inside may be a checkpoint, by its beginning. A library that is missing is told where all is inflated."""
+    from .foreign import beginning
+
+    data = ENGINES[kind].head(source, HEAD)
+    return data is None or (bool(data) and beginning(data) in WORTH)
+
+
+def _through(source: Source, limits: Limits, kind: str) -> Claim:
+    inner, notes = inflated(source, kind, limits)
+    return Claim(inner, ENGINES[kind].noun, notes)
+
+
+# --------------------------------------------------------------------------------------------------------------------- archives
+
+
+def archive_of(source: Source, limits: Limits, picky: bool = True) -> Archive | None:
+    """A zip or tar archive, or None. ``picky``: only one of a kind that may hold checkpoints."""
+    from .foreign import describe
+
+    tar = source.size >= BLOCK and is_header(source.read(0, BLOCK))
+    if not tar and source.read(0, min(4, source.size)) != b"PK\3\4":
+        return None
+    if picky and describe(source)[0] not in ARCHIVES:
+        return None
+    if tar:
+        opened = Tar(source, limits)
+        names = [name for name, one in opened.members.items() if one.size and not one.refused]
+        return Archive("tar", names, opened.content, opened.notes)
+    try:
+        archive = Zip(source, limits)
+    except FormatError:
+        return None
+    names = [name for name in archive.members if archive.members.size(name)]
+    return Archive("zip", names, lambda name: archive.span(archive.members[name]), archive.notes)
+
+
+def candidates(archive: Archive) -> list[str]:
+    """The members that may be checkpoints, by their names."""
+    return [name for name in archive.names if CHECKPOINT.search(name) and not LITTER.search(name)]
+
+
+def member_of(source: Source, archive: Archive, name: str) -> Claim:
+    inner = Window(archive.content(name), f"{source.name}!{name}", source)
+    return Claim(inner, f"a {archive.kind} archive as {one_line(name, 200)}", list(archive.notes))
