@@ -425,7 +425,8 @@ def main() -> None:
         torch.manual_seed(13)
         path = legacy / f"{name}.pt"
         torch.save(make(), path, _use_new_zipfile_serialization=False)
-        write(path, writer=f"torch.save torch {torch.__version__}", why=f"the layout before 1.6: {why}", format="torch-legacy")
+        facts = {"format": "torch-legacy"} | ({"notes": ["module-source"]} if name == "module" else {})
+        write(path, writer=f"torch.save torch {torch.__version__}", why=f"the layout before 1.6: {why}", **facts)
     print(f"{len(list(FOLDER.glob('*.pt')))} files in {FOLDER}")
 
 
