@@ -393,7 +393,7 @@ ROWS: dict[str, tuple[bytes, str, tuple[str, ...], str]] = {
         ("4 members", "bytes 60 to 2,060 are all NUL"),
         "again",
     ),
-    "safetensors": (safetensors(), "safetensors", ("a safetensors file, 66 bytes; its header takes 54 bytes",), "README"),
+    "safetensors": (safetensors(), "safetensors", ("a safetensors file, 66 bytes; its header takes 54 bytes",), "inert info"),
     "safetensors cut": (safetensors()[:30], "safetensors", ("cut short or damaged", "should take 54 bytes"), "again"),
     "legacy cut": (legacy(2)[:40], "torch-legacy", ("it is cut short",), "again"),
     "legacy, prefix": (

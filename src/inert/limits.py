@@ -19,6 +19,8 @@ class Limits:
         "global_name",
         "inflated",
         "integer_bytes",
+        "json_bytes",
+        "json_values",
         "logical_bytes",
         "logical_ratio",
         "marks",
@@ -38,6 +40,8 @@ class Limits:
         opcodes: int = 400_000_000,  # opcodes of one pickle: the machine's time
         marks: int = 1_000_000,  # open marks: a list each, 56 bytes for one byte of input
         integer_bytes: int = 64 * KIB,  # LONG1/LONG4: printing a larger integer is quadratic
+        json_bytes: int = 100_000_000,  # one JSON text: the bound of safetensors' own reader, some 1.5 million tensors
+        json_values: int = 4_000_000,  # values of one JSON text that inert keeps: 64 bytes and more for two bytes of input
         text_number: int = 4300,  # digits of a text number: CPython's own bound
         global_name: int = 4096,  # one line of a GLOBAL; real names stay below 200
         entries: int = 16_000_000,  # members of an archive: 46 bytes of directory each
@@ -55,6 +59,8 @@ class Limits:
         self.opcodes = opcodes
         self.marks = marks
         self.integer_bytes = integer_bytes
+        self.json_bytes = json_bytes
+        self.json_values = json_values
         self.text_number = text_number
         self.global_name = global_name
         self.entries = entries

@@ -127,9 +127,9 @@ class Lister:
                         self.twins.setdefault(name, [self.tensors[name]]).append(placed)
                 elif kind not in _LEAVES:
                     known = state.get(id(value))
-                    if known is None or (known == LISTED and self._again()):
-                        if self._push(stack, state, value, frame.link if key is _HERE else (frame.link, key)):
-                            break
+                    fresh = known is None or (known == LISTED and self._again())
+                    if fresh and self._push(stack, state, value, frame.link if key is _HERE else (frame.link, key)):
+                        break
             else:
                 stack.pop()
                 state[id(frame.value)] = BARREN if frame.found == self.count else LISTED

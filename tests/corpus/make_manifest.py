@@ -9,6 +9,7 @@ HERE = Path(__file__).resolve().parent
 OTHER = {
     "other/torchscript.pt": ("torch.jit.save torch 2.13.0", "TorchScript: recognised, not read yet"),
 }
+TABLES = {"hostile": "make_hostile.py", "broken": "make_broken.py", "safetensors/broken": "make_safetensors.py"}
 TEXTS = {0: "protocol 0, text opcodes", 1: "protocol 1", 2: "protocol 2"}
 
 
@@ -17,9 +18,9 @@ def rows() -> dict[str, tuple[str, str]]:
     for path in HERE.glob("*/*.expected.json"):
         facts = json.loads(path.read_text(encoding="utf-8"))
         found[f"{path.parent.name}/{path.name.removesuffix('.expected.json')}"] = (facts["writer"], facts["why"])
-    for folder in ("hostile", "broken"):
+    for folder, maker in TABLES.items():
         table = json.loads((HERE / folder / "expected.json").read_text(encoding="utf-8"))
-        found |= {f"{folder}/{name}": (f"make_{folder}.py", row["why"]) for name, row in table.items() if (HERE / folder / name).exists()}
+        found |= {f"{folder}/{name}": (maker, row["why"]) for name, row in table.items() if (HERE / folder / name).exists()}
     for path in (HERE / "python2").iterdir():
         module, _, protocol = path.stem.partition("-p")
         found[f"python2/{path.name}"] = (f"Python 2.7 {module}", TEXTS[int(protocol)])

@@ -46,6 +46,7 @@ class Format:
 FORMATS: tuple[Format, ...] = (
     Format("torch-zip", "torch_zip", "torch.save since PyTorch 1.6 (.pt .pth .bin .ckpt), Hugging Face pytorch_model.bin, Lightning"),
     Format("torch-legacy", "torch_legacy", "torch.save before PyTorch 1.6, and since with _use_new_zipfile_serialization=False"),
+    Format("safetensors", "safetensors", "the safetensors library: Hugging Face model.safetensors, PEFT, diffusers"),
 )
 
 
