@@ -207,7 +207,7 @@ def test_any_text_is_json_for_both_or_for_neither(text: str) -> None:
         with pytest.raises(FormatError):
             read_json(text)
         return
-    if "\\ud" in text.lower() or wanted in (float("inf"), float("-inf")):
+    if "\\ud" in text.lower() or "Infinity" in json.dumps(wanted):
         return  # half a pair of surrogates, or too large: Python lets them pass
     assert read_json(text) == wanted
 

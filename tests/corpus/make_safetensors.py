@@ -20,8 +20,8 @@ from safetensors.torch import load_file, save_file
 HERE = Path(__file__).resolve().parent
 FOLDER = HERE / "safetensors"
 DTYPES = [
-    "bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64", "float16", "bfloat16", "float32", "float64", "complex64",
-    "float8_e5m2", "float8_e4m3fn", "float8_e8m0fnu", "float8_e4m3fnuz", "float8_e5m2fnuz",
+    "bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64", "float16", "bfloat16", "float32", "float64",
+    "complex64", "float8_e5m2", "float8_e4m3fn", "float8_e8m0fnu", "float8_e4m3fnuz", "float8_e5m2fnuz",
 ]  # fmt: skip
 TABLE: dict[str, dict[str, Any]] = {}
 
