@@ -185,7 +185,7 @@ ROWS: dict[str, tuple[bytes, str, tuple[str, ...], str]] = {
         "access",
     ),
     "json detail": (b'{"code": 3, "detail": "Not authorised"}', "json-error", ('it says "Not authorised"',), "access"),
-    "hf index": (LINES, "sharded", ("weight_map", '"model-00001-of-00002.safetensors"'), "README"),
+    "hf index": (LINES, "sharded", ("weight_map", '"model-00001-of-00002.safetensors"'), "inert info"),
     "hf config": (b'{"architectures": ["A"], "model_type": "bert"}', "model-config", ('the model is "bert"',), "beside"),
     "hf tokenizer": (b'{"version": "1.0", "added_tokens": []}', "tokenizer", ("tokenizer",), "no weights"),
     "notebook": (b'{"cells": [], "nbformat": 4}', "notebook", ("a Jupyter notebook",), "no weights"),

@@ -49,6 +49,7 @@ class Content:
     """What a format knows of one source. Subclasses override what they have; nothing is asked twice."""
 
     format = ""
+    label = ""  # what its storages' names begin with: the shard's name in a set
 
     def __init__(self, source: Source, limits: Limits) -> None:
         self.source = source

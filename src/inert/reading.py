@@ -11,7 +11,8 @@ import os
 from contextlib import contextmanager
 
 from .checkpoint import Checkpoint
-from .errors import FormatError, InertError, LimitError, UnidentifiedError
+from .containers.folder import Folder
+from .errors import FormatError, InertError, LimitError
 from .formats import FORMATS, identify
 from .limits import DEFAULT
 from .source import open_source
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any, BinaryIO
 
+    from .checkpoint import Content
     from .formats import Format
     from .limits import Limits
     from .source import Source
@@ -46,15 +48,16 @@ def open(
     limits: Limits = DEFAULT,
     formats: Iterable[Format] = FORMATS,
 ) -> Checkpoint:
-    """Open a checkpoint: a path or a seekable binary file. Reads its directory and its pickle, no tensor data.
+    """Open a checkpoint: the path of a file or folder, or a seekable binary file. Reads its directory and its pickle (of a set of shards,
+    those of every shard), no tensor data.
 
     ``strict`` refuses what is otherwise noted as an error. ``byteorder`` ("little" or "big") is used where the file does not say.
     Raises UnidentifiedError for what is no checkpoint, FormatError or TruncatedError for a damaged one, UnsupportedError, LimitError;
     OSError (no such file) passes through."""
     if byteorder not in (None, "little", "big"):
         raise ValueError("byteorder must be 'little', 'big' or None")
-    with _refusals(source) as held, _Calm():
-        checkpoint = Checkpoint(identify(held, limits, byteorder, formats))
+    with _Calm(), _opened(source, limits, byteorder, formats) as content:
+        checkpoint = Checkpoint(content)
         if checkpoint.pickles:  # a damaged pickle is refused here, not at the first tensor
             checkpoint.tensors  # noqa: B018
         if strict and checkpoint.errors:
@@ -64,23 +67,29 @@ def open(
         return checkpoint
 
 
-@contextmanager
-def _refusals(source: Any) -> Iterator[Source]:
-    """Open a Source for what follows; close it where that fails, and say which file a refusal is about."""
+def locate(source: str | os.PathLike[str] | BinaryIO) -> Source:
+    """The Source of a path or a seekable binary file: for the path of a folder its Folder."""
     if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
-        raise UnidentifiedError("this is a folder", part=os.fspath(source), hint="name one of the files in it")
-    held = open_source(source)
+        return Folder(os.fspath(source))
+    return open_source(source)
+
+
+@contextmanager
+def _opened(source: Any, limits: Limits, byteorder: str | None, formats: Iterable[Format]) -> Iterator[Content]:
+    """The Content of a source for what follows; everything is closed where that fails, and a refusal says which file it is about."""
+    held = locate(source)
+    holders: list[Source | Content] = [held]
     try:
-        yield held
-    except InertError as error:
-        error.part = error.part or held.name
-        held.close()
-        raise
-    except MemoryError:
-        held.close()
-        raise LimitError("reading it needs more memory than there is", part=held.name) from None
-    except BaseException:
-        held.close()
+        content = identify(held, limits, byteorder, formats)
+        holders.append(content)
+        yield content
+    except BaseException as error:
+        for holder in holders:
+            holder.close()
+        if isinstance(error, MemoryError):
+            raise LimitError("reading it needs more memory than there is", part=held.name) from None
+        if isinstance(error, InertError):
+            error.part = error.part or held.name
         raise
 
 
@@ -101,8 +110,7 @@ def load(
 
     if byteorder not in (None, "little", "big"):
         raise ValueError("byteorder must be 'little', 'big' or None")
-    with _refusals(source) as held, _Calm(), held.steady():
-        content = identify(held, limits, byteorder, FORMATS)
+    with _Calm(), _opened(source, limits, byteorder, FORMATS) as content, content.source.steady():
         value, _ = content.root(Arrays(mmap))
-    held.close()
+    content.close()
     return value if root is None else find(value, root)

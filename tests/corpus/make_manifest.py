@@ -21,6 +21,9 @@ def rows() -> dict[str, tuple[str, str]]:
     for folder, maker in TABLES.items():
         table = json.loads((HERE / folder / "expected.json").read_text(encoding="utf-8"))
         found |= {f"{folder}/{name}": (maker, row["why"]) for name, row in table.items() if (HERE / folder / name).exists()}
+    for name, row in json.loads((HERE / "sharded" / "expected.json").read_text(encoding="utf-8")).items():
+        files = (path for path in (HERE / "sharded" / name).rglob("*") if path.is_file() and path.suffix != ".json")
+        found |= {path.relative_to(HERE).as_posix(): ("make_sharded.py", row["why"]) for path in files}
     for path in (HERE / "python2").iterdir():
         module, _, protocol = path.stem.partition("-p")
         found[f"python2/{path.name}"] = (f"Python 2.7 {module}", TEXTS[int(protocol)])

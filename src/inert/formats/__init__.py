@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from ..containers.folder import Folder
 from ..errors import UnidentifiedError
 
 TYPE_CHECKING = False
@@ -47,6 +48,9 @@ FORMATS: tuple[Format, ...] = (
     Format("torch-zip", "torch_zip", "torch.save since PyTorch 1.6 (.pt .pth .bin .ckpt), Hugging Face pytorch_model.bin, Lightning"),
     Format("torch-legacy", "torch_legacy", "torch.save before PyTorch 1.6, and since with _use_new_zipfile_serialization=False"),
     Format("safetensors", "safetensors", "the safetensors library: Hugging Face model.safetensors, PEFT, diffusers"),
+    Format(
+        "sharded", "sharded", "Hugging Face shards: an index (*.index.json) or a folder with one, or with NAME-00001-of-00003 files only"
+    ),
 )
 
 
@@ -56,7 +60,7 @@ def identify(source: Source, limits: Limits, byteorder: str | None, formats: Ite
         content = one.open(source, limits, byteorder)
         if content is not None:
             return content
-    from .foreign import describe
+    from .foreign import describe, describe_folder
 
-    _, sentence, hint = describe(source)
+    sentence, hint = describe_folder(source, limits) if isinstance(source, Folder) else describe(source)[1:]
     raise UnidentifiedError(sentence, part=source.name, hint=hint)

@@ -88,7 +88,7 @@ class Row:
 
     def layout(self) -> Layout:
         strides, size, wrong = geometry(self.dtype, self.shape, self.content.limits.rank)
-        storage = Storage(self.name, max(self.end - self.begin, 0), self.dtype, "cpu", self._span)
+        storage = Storage(self.content.label + self.name, max(self.end - self.begin, 0), self.dtype, "cpu", self._span)
         made = Layout(self.dtype, self.shape, strides, 0, storage)
         if wrong or size != self.end - self.begin or self.end > self.content.room:
             made.fault = storage.fault = wrong or self._fault()

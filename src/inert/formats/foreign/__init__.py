@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from . import archives, guesses, heads, protobuf, text, wrappers, zeros
+from .folders import describe_folder as describe_folder
 from .look import Look, clip, counted
 from .tables import TF_LATER
 
