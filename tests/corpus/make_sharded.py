@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import save_file
+from describe import Walk
+from safetensors.torch import load_file, save_file
 
 HERE = Path(__file__).resolve().parent
 FOLDER = HERE / "sharded"
@@ -68,10 +69,31 @@ def make(
     return home
 
 
+def describe(folder: str, kind: str) -> None:
+    """What the whole set is, as for a file."""
+    state: dict[str, torch.Tensor] = {}
+    for name in names(kind):
+        state |= load_file(FOLDER / folder / name) if kind == "safetensors" else torch.load(FOLDER / folder / name)
+    walk = Walk()
+    walk.walk(state, [])
+    facts = {
+        "format": "sharded",
+        "writer": f"torch {torch.__version__}",
+        "why": TABLE[folder]["why"],
+        "notes": [],
+        "tensors": walk.tensors,
+        "leaves": [],
+    }
+    text = json.dumps(facts, separators=(",", ":")).replace('{"path":', '\n{"path":')
+    (FOLDER / f"{folder}.expected.json").write_text(text + "\n", encoding="utf-8")
+
+
 def main() -> None:
     both, tied = names("safetensors"), torch.arange(4.0)
     make("safetensors", "an index and its shards")
     make("bin", "the same of pickles", "bin")
+    describe("safetensors", "safetensors")
+    describe("bin", "bin")
     make(
         "variant",
         "a variant's index, shards in a folder of their own",
