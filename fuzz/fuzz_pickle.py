@@ -19,7 +19,7 @@ with instrument():
     from inert.limits import Limits
     from inert.pickle.decode import Document, decode
 
-from tests.makers import Made, Name, Pid, dumps, storage, tensor  # noqa: E402
+from tests.makers import Made, Name, Pid, dumps, storage, tensor
 
 LIMITS = Limits(marks=5_000)
 
@@ -44,7 +44,17 @@ def one(data: bytes) -> None:
 
 STATE = {f"w{i}": tensor(storage(str(i), 6), (2, 3)) for i in range(8)}
 MANY = [[str(i) for i in range(300)], STATE, {"n": 5, "text": "x"}]
-OBJECTS = [Made(Name("gone", "C"), (1,), {"a": 1}, new=True), Pid(("storage", 1)), OrderedDict(a=1), {1, 2}, frozenset({3}), b"x", bytearray(b"y"), 1 << 80, 1.5]
+OBJECTS = [
+    Made(Name("gone", "C"), (1,), {"a": 1}, new=True),
+    Pid(("storage", 1)),
+    OrderedDict(a=1),
+    {1, 2},
+    frozenset({3}),
+    b"x",
+    bytearray(b"y"),
+    1 << 80,
+    1.5,
+]
 
 run(
     one,

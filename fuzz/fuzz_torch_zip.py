@@ -21,7 +21,7 @@ with instrument():
     from inert.errors import InertError
     from inert.limits import Limits
 
-from tests.makers import PARAMETER, REBUILD_V3, Made, Name, dumps, storage, tensor, torch_entries, zip_bytes  # noqa: E402
+from tests.makers import PARAMETER, REBUILD_V3, Made, Name, dumps, storage, tensor, torch_entries, zip_bytes
 
 LIMITS = Limits(inflated=1 << 22, logical_bytes=1 << 24, paths=500, name_bytes=1 << 22)
 
@@ -66,15 +66,32 @@ def one(data: bytes) -> None:
 
 FLOATS = struct.pack("<6f", *range(6))
 STATE = {"w": tensor(storage("0", 6), (2, 3)), "p": Made(PARAMETER, (tensor(storage("0", 6), (3,), (2,)), True, OrderedDict()))}
-COO = Made(Name("torch._utils", "_rebuild_sparse_tensor"), (Name("torch", "sparse_coo"), (tensor(storage("1", 2, "Long"), (1, 2)), tensor(storage("0", 6), (2,)), (4,))))
-CSR = Made(Name("torch._utils", "_rebuild_sparse_tensor"), (Name("torch", "sparse_csr"), (tensor(storage("1", 2, "Long"), (2,)), tensor(storage("1", 2, "Long"), (1,)), tensor(storage("0", 6), (1,)), (1, 9))))
-QUANTIZED = Made(Name("torch._utils", "_rebuild_qtensor"), (storage("2", 4, "QUInt4x2"), 0, (8,), (1,), (Name("torch", "per_tensor_affine"), 0.5, 1), False, OrderedDict()))
+COO = Made(
+    Name("torch._utils", "_rebuild_sparse_tensor"),
+    (Name("torch", "sparse_coo"), (tensor(storage("1", 2, "Long"), (1, 2)), tensor(storage("0", 6), (2,)), (4,))),
+)
+CSR = Made(
+    Name("torch._utils", "_rebuild_sparse_tensor"),
+    (
+        Name("torch", "sparse_csr"),
+        (tensor(storage("1", 2, "Long"), (2,)), tensor(storage("1", 2, "Long"), (1,)), tensor(storage("0", 6), (1,)), (1, 9)),
+    ),
+)
+QUANTIZED = Made(
+    Name("torch._utils", "_rebuild_qtensor"),
+    (storage("2", 4, "QUInt4x2"), 0, (8,), (1,), (Name("torch", "per_tensor_affine"), 0.5, 1), False, OrderedDict()),
+)
 LATER = Made(REBUILD_V3, (storage("2", 4, "Untyped"), 0, (2,), (1,), False, OrderedDict(), Name("torch", "uint16")))
 ARRAY = Made(
     Name("numpy.core.multiarray", "_reconstruct"), (Name("numpy", "ndarray"), (0,), b"b"),
     (1, (2,), Made(Name("numpy", "dtype"), ("f4", False, True), (3, "<", None, None, None, -1, -1, 0)), False, b"12345678"),
 )  # fmt: skip
-VALUES = {"od": OrderedDict(a=1), "date": Made(Name("datetime", "date"), (b"\x07\xe4\1\2",)), "path": Made(Name("pathlib", "PosixPath"), ("a", "b")), "array": ARRAY}
+VALUES = {
+    "od": OrderedDict(a=1),
+    "date": Made(Name("datetime", "date"), (b"\x07\xe4\1\2",)),
+    "path": Made(Name("pathlib", "PosixPath"), ("a", "b")),
+    "array": ARRAY,
+}
 STORAGES = {"0": FLOATS, "1": struct.pack("<2q", 0, 1), "2": b"\x01\x23\x45\x67"}
 
 

@@ -20,7 +20,7 @@ with instrument():
     from inert.limits import Limits
     from inert.source import BytesSource
 
-from tests.makers import Entry, torch_entries, zip_bytes  # noqa: E402
+from tests.makers import Entry, torch_entries, zip_bytes
 
 LIMITS = Limits(entries=100_000, inflated=1 << 22)
 
@@ -74,6 +74,17 @@ run(
         zip_bytes(torch_entries(b"\x80\2N.", {"0": b"abcd"}), align=1, wide=False),
         zip_bytes(DEFLATED),
         zip_bytes(DUPLICATES, before=b"#!/bin/sh\n", comment=b"comment"),
-        zip_bytes([Entry("a", b"x", packed=0xFFFFFFFF, size=0xFFFFFFFF, offset=0xFFFFFFFF, extra=b"\1\0\x18\0\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0")]),
+        zip_bytes(
+            [
+                Entry(
+                    "a",
+                    b"x",
+                    packed=0xFFFFFFFF,
+                    size=0xFFFFFFFF,
+                    offset=0xFFFFFFFF,
+                    extra=b"\1\0\x18\0\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+                )
+            ]
+        ),
     ],
 )

@@ -185,7 +185,7 @@ ROWS: dict[str, tuple[bytes, str, tuple[str, ...], str]] = {
         "access",
     ),
     "json detail": (b'{"code": 3, "detail": "Not authorised"}', "json-error", ('it says "Not authorised"',), "access"),
-    "hf index": (LINES, "sharded", ("weight_map", '"model-00001-of-00002.safetensors"'), "README"),
+    "hf index": (LINES, "sharded", ("weight_map", '"model-00001-of-00002.safetensors"'), "inert info"),
     "hf config": (b'{"architectures": ["A"], "model_type": "bert"}', "model-config", ('the model is "bert"',), "beside"),
     "hf tokenizer": (b'{"version": "1.0", "added_tokens": []}', "tokenizer", ("tokenizer",), "no weights"),
     "notebook": (b'{"cells": [], "nbformat": 4}', "notebook", ("a Jupyter notebook",), "no weights"),
@@ -393,7 +393,7 @@ ROWS: dict[str, tuple[bytes, str, tuple[str, ...], str]] = {
         ("4 members", "bytes 60 to 2,060 are all NUL"),
         "again",
     ),
-    "safetensors": (safetensors(), "safetensors", ("a safetensors file, 66 bytes; its header takes 54 bytes",), "README"),
+    "safetensors": (safetensors(), "safetensors", ("a safetensors file, 66 bytes; its header takes 54 bytes",), "inert info"),
     "safetensors cut": (safetensors()[:30], "safetensors", ("cut short or damaged", "should take 54 bytes"), "again"),
     "legacy cut": (legacy(2)[:40], "torch-legacy", ("it is cut short",), "again"),
     "legacy, prefix": (

@@ -69,7 +69,9 @@ def _unpack(raw: Any, layout: Layout) -> Any:
     if dtype.canonical == "float4_e2m1fn":
         import ml_dtypes
 
-        shape = (*layout.shape[:-1], layout.shape[-1] * 2) if layout.shape else (2,)
+        shape = layout.shape
+        if dtype.counts_items:
+            shape = (*layout.shape[:-1], layout.shape[-1] * 2) if layout.shape else (2,)
         return values.reshape(shape).view(ml_dtypes.float4_e2m1fn)
     return values.reshape(-1)[: prod(layout.shape)].reshape(layout.shape)
 

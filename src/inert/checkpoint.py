@@ -51,6 +51,7 @@ class Content:
     format = ""
     wrappers: tuple[str, ...] = ()  # what was seen through to get at the source, outermost first …
     wrapper_notes: tuple[Finding, ...] = ()  # … and what was odd about that
+    label = ""  # what its storages' names begin with: the shard's name in a set
 
     def __init__(self, source: Source, limits: Limits) -> None:
         self.source = source

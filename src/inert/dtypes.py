@@ -83,6 +83,9 @@ _PACKED = (  # name, bits of a value, kind, numpy of an item, values an item, ca
     ("quint4x2", 4, "q", "uint8", 2, "", False),
     ("quint2x4", 2, "q", "uint8", 4, "", False),
     ("float4_e2m1fn_x2", 4, "f", "uint8", 2, "float4_e2m1fn", True),
+    ("float4_e2m1fn", 4, "f", "uint8", 2, "", False),  # where a shape counts the values and no torch shape can say that
+    ("float6_e2m3fn", 6, "f", "", 4, "", False),  # safetensors: a stream of bits, four values in three bytes
+    ("float6_e3m2fn", 6, "f", "", 4, "", False),
     ("bits1x8", 1, "x", "uint8", 8, "", True),
     ("bits2x4", 2, "x", "uint8", 4, "", True),
     ("bits4x2", 4, "x", "uint8", 2, "", True),

@@ -21,6 +21,7 @@ class Limits:
         "integer_bytes",
         "json_bytes",
         "json_depth",
+        "json_values",
         "logical_bytes",
         "logical_ratio",
         "marks",
@@ -42,8 +43,9 @@ class Limits:
         opcodes: int = 400_000_000,  # opcodes of one pickle: the machine's time
         marks: int = 1_000_000,  # open marks: a list each, 56 bytes for one byte of input
         integer_bytes: int = 64 * KIB,  # LONG1/LONG4: printing a larger integer is quadratic
-        json_bytes: int = 64 * MIB,  # a JSON text that says where tensors are: a few hundred bytes each
+        json_bytes: int = 100_000_000,  # one JSON text: the bound of safetensors' own reader, some 1.5 million tensors
         json_depth: int = 500,  # brackets in brackets: two for each level of a model
+        json_values: int = 4_000_000,  # values of one JSON text that inert keeps: 64 bytes and more for two bytes of input
         text_number: int = 4300,  # digits of a text number: CPython's own bound
         global_name: int = 4096,  # one line of a GLOBAL; real names stay below 200
         entries: int = 16_000_000,  # members of an archive: 46 bytes of directory each
@@ -64,6 +66,7 @@ class Limits:
         self.integer_bytes = integer_bytes
         self.json_bytes = json_bytes
         self.json_depth = json_depth
+        self.json_values = json_values
         self.text_number = text_number
         self.global_name = global_name
         self.entries = entries

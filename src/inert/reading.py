@@ -11,7 +11,8 @@ import os
 from contextlib import contextmanager
 
 from .checkpoint import Checkpoint
-from .errors import FormatError, InertError, LimitError, UnidentifiedError
+from .containers.folder import Folder
+from .errors import FormatError, InertError, LimitError
 from .formats import FORMATS, identify, locate
 from .limits import DEFAULT
 from .source import open_source
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any, BinaryIO
 
+    from .checkpoint import Content
     from .formats import Format
     from .limits import Limits
     from .source import Source
@@ -46,7 +48,8 @@ def open(
     limits: Limits = DEFAULT,
     formats: Iterable[Format] = FORMATS,
 ) -> Checkpoint:
-    """Open a checkpoint: a path or a seekable binary file. Reads its directory and its pickle, no tensor data.
+    """Open a checkpoint: the path of a file or folder, or a seekable binary file. Reads its directory and its pickle (of a set of shards,
+    those of every shard), no tensor data.
 
     A checkpoint inside of a compressed file, or the only one in a zip or tar archive, is opened as if it lay there plainly;
     ``"outer.nemo!model.ckpt"`` names a member of an archive that holds several.
@@ -55,8 +58,8 @@ def open(
     OSError (no such file) passes through."""
     if byteorder not in (None, "little", "big"):
         raise ValueError("byteorder must be 'little', 'big' or None")
-    with _refusals(source) as (held, members), _Calm():
-        checkpoint = Checkpoint(identify(held, limits, byteorder, formats, members))
+    with _Calm(), _opened(source, limits, byteorder, formats) as content:
+        checkpoint = Checkpoint(content)
         checkpoint.pickles, checkpoint.tensors  # noqa: B018  # what is damaged is refused here, not at the first tensor
         if strict and checkpoint.errors:
             first = checkpoint.errors[0]
@@ -65,27 +68,35 @@ def open(
         return checkpoint
 
 
-@contextmanager
-def _refusals(source: Any) -> Iterator[tuple[Source, tuple[str, ...]]]:
-    """Open a Source for what follows, and the members named behind its path; close it where that fails, and say which file a refusal is
-    about."""
+def hold(source: str | os.PathLike[str] | BinaryIO) -> tuple[Source, tuple[str, ...]]:
+    """The Source of a path or a seekable binary file (for the path of a folder its Folder), and the members named behind the path."""
     members: tuple[str, ...] = ()
-    if isinstance(source, (str, os.PathLike)) and isinstance(os.fspath(source), str):
-        source, members = locate(os.fspath(source))
-    if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
-        raise UnidentifiedError("this is a folder", part=os.fspath(source), hint="name one of the files in it")
-    held = open_source(source)
+    if isinstance(source, (str, os.PathLike)):
+        path = os.fspath(source)
+        if isinstance(path, str):
+            path, members = locate(path)
+        if os.path.isdir(path):
+            return Folder(path), members
+        source = path
+    return open_source(source), members
+
+
+@contextmanager
+def _opened(source: Any, limits: Limits, byteorder: str | None, formats: Iterable[Format]) -> Iterator[Content]:
+    """The Content of a source for what follows; everything is closed where that fails, and a refusal says which file it is about."""
+    held, members = hold(source)
+    holders: list[Source | Content] = [held]
     try:
-        yield held, members
-    except InertError as error:
-        error.part = error.part or held.name
-        held.close()
-        raise
-    except MemoryError:
-        held.close()
-        raise LimitError("reading it needs more memory than there is", part=held.name) from None
-    except BaseException:
-        held.close()
+        content = identify(held, limits, byteorder, formats, members)
+        holders.append(content)
+        yield content
+    except BaseException as error:
+        for holder in holders:
+            holder.close()
+        if isinstance(error, MemoryError):
+            raise LimitError("reading it needs more memory than there is", part=held.name) from None
+        if isinstance(error, InertError):
+            error.part = error.part or held.name
         raise
 
 
@@ -106,8 +117,7 @@ def load(
 
     if byteorder not in (None, "little", "big"):
         raise ValueError("byteorder must be 'little', 'big' or None")
-    with _refusals(source) as (held, members), _Calm(), held.steady():
-        content = identify(held, limits, byteorder, FORMATS, members)
+    with _Calm(), _opened(source, limits, byteorder, FORMATS) as content, content.source.steady():
         value, _ = content.root(Arrays(mmap))
-    held.close()
+    content.close()
     return value if root is None else find(value, root)

@@ -7,17 +7,23 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 OTHER: dict[str, tuple[str, str]] = {}  # files of containers that are recognised only
+TABLES = {"hostile": "make_hostile.py", "broken": "make_broken.py", "safetensors/broken": "make_safetensors.py"}
 TEXTS = {0: "protocol 0, text opcodes", 1: "protocol 1", 2: "protocol 2"}
 
 
 def rows() -> dict[str, tuple[str, str]]:
     found = dict(OTHER)
     for path in HERE.glob("*/*.expected.json"):
+        if path.with_name(path.name.removesuffix(".expected.json")).is_dir():
+            continue  # a set: its files are below
         facts = json.loads(path.read_text(encoding="utf-8"))
         found[f"{path.parent.name}/{path.name.removesuffix('.expected.json')}"] = (facts["writer"], facts["why"])
-    for folder in ("hostile", "broken"):
+    for folder, maker in TABLES.items():
         table = json.loads((HERE / folder / "expected.json").read_text(encoding="utf-8"))
-        found |= {f"{folder}/{name}": (f"make_{folder}.py", row["why"]) for name, row in table.items() if (HERE / folder / name).exists()}
+        found |= {f"{folder}/{name}": (maker, row["why"]) for name, row in table.items() if (HERE / folder / name).exists()}
+    for name, row in json.loads((HERE / "sharded" / "expected.json").read_text(encoding="utf-8")).items():
+        files = (path for path in (HERE / "sharded" / name).rglob("*") if path.is_file() and path.suffix != ".json")
+        found |= {path.relative_to(HERE).as_posix(): ("make_sharded.py", row["why"]) for path in files}
     for path in (HERE / "python2").iterdir():
         module, _, protocol = path.stem.partition("-p")
         found[f"python2/{path.name}"] = (f"Python 2.7 {module}", TEXTS[int(protocol)])

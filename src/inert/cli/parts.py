@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
-from ..errors import InertError, UnidentifiedError
-from ..formats import identify, locate
+from ..errors import InertError
+from ..formats import identify
 from ..limits import DEFAULT
+from ..reading import hold
 from ..report.records import parts
-from ..source import open_source
 from .options import Parser
 from .terminal import findings, write_json, write_lines, write_table
 from .text import clean, counted, size
@@ -18,6 +16,9 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator
     from typing import Any
+
+    from ..checkpoint import Content
+    from ..source import Source
 
 ABOUT = """List every record of a file: offset, size, checksum, alignment, role; and what fills the bytes between them.
 
@@ -30,19 +31,17 @@ def parser() -> Parser:
 
 
 def run(options: Namespace) -> int:
-    if os.path.isdir(options.file):
-        raise UnidentifiedError("this is a folder", part=options.file, hint="name one of the files in it")
-    path, members = locate(options.file)
-    source = open_source(path)
+    source, members = hold(options.file)
+    held: Source | Content = source
     try:
-        content = identify(source, DEFAULT, options.byteorder, members=members)
+        held = content = identify(source, DEFAULT, options.byteorder, members=members)
         found = parts(content)
         notes = content.notes()
     except InertError as error:
         error.part = error.part or source.name
         raise
     finally:
-        source.close()
+        held.close()
     if options.json:
         write_json(found)
     else:

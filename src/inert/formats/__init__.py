@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from importlib import import_module
 
+from ..containers.folder import Folder
 from ..errors import UnidentifiedError
 
 TYPE_CHECKING = False
@@ -51,6 +52,10 @@ FORMATS: tuple[Format, ...] = (
     Format("torch-export", "torch_export", "torch.export.save (.pt2): weights and constants of every layout since PyTorch 2.1"),
     Format("torch-legacy", "torch_legacy", "torch.save before PyTorch 1.6, and since with _use_new_zipfile_serialization=False"),
     Format("torch-tar", "torch_tar", "torch.save before PyTorch 0.1.10: a tar archive of storages, tensors and a pickle"),
+    Format("safetensors", "safetensors", "the safetensors library: Hugging Face model.safetensors, PEFT, diffusers"),
+    Format(
+        "sharded", "sharded", "Hugging Face shards: an index (*.index.json) or a folder with one, or with NAME-00001-of-00003 files only"
+    ),
     Format("pickle", "bare_pickle", "a bare pickle: NumPy dicts, joblib, an extracted data.pkl, several pickles one behind another"),
     Format(
         "wrapped", "wrapped", "any of these inside of gzip, xz, bzip2, zstd, LZ4 or zlib, or as the one checkpoint in a zip or tar archive"
@@ -82,7 +87,7 @@ def identify(
         content = one.open(source, limits, byteorder)
         if content is not None:
             return content
-    from .foreign import describe
+    from .foreign import describe, describe_folder
 
-    _, sentence, hint = describe(source)
+    sentence, hint = describe_folder(source, limits) if isinstance(source, Folder) else describe(source)[1:]
     raise UnidentifiedError(sentence, part=source.name, hint=hint)

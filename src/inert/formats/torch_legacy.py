@@ -83,7 +83,7 @@ class TorchLegacy(Content):
     def root(self, convert: Callable[[Tensor], Any] | None = None) -> tuple[Any, list[Finding]]:
         values, notes = [], []
         for number, save in enumerate(self.saves()):
-            storages = Storages(save.size, save.records.__getitem__, "little", f"{self._prefix(number)}storage ")
+            storages = Storages(save.size, save.records.__getitem__, "little", f"{self.label}{self._prefix(number)}storage ")
             builder = Builder(save.pickles["object"], storages, self.limits, convert)
             values.append(builder.build())
             notes += builder.notes

@@ -161,7 +161,7 @@ class TorchZip(Content):
 
     def root(self, convert: Callable[[Tensor], Any] | None = None) -> tuple[Any, list[Finding]]:
         (document,) = self.pickles().values()
-        storages = Storages(self._size, self._storage, self.order, self.data.removeprefix(self.folder))
+        storages = Storages(self._size, self._storage, self.order, self.label + self.data.removeprefix(self.folder))
         builder = Builder(document, storages, self.limits, convert)
         value = builder.build()
         return value, builder.notes

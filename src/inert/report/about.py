@@ -39,7 +39,7 @@ def info(ckpt: Checkpoint) -> dict[str, Any]:
         "byteorder": byteorder(ckpt),
         "compression": compression(ckpt),
         "dimension_order": "row major",
-        "loader_executes_code": ckpt.format not in DATA_ONLY,
+        "loader_executes_code": not getattr(ckpt.content, "formats", {ckpt.format}) <= DATA_ONLY,
         "loads": plain(loads(ckpt)),
         "oldest": plain(oldest(ckpt)),
         "metadata": {printable(key): printable(value) for key, value in ckpt.metadata.items()},

@@ -11,6 +11,7 @@ import re
 
 from ...source import BytesSource
 from . import archives, guesses, heads, protobuf, text, wrappers, zeros
+from .folders import describe_folder as describe_folder
 from .look import Look, clip, counted
 from .tables import TF_LATER
 

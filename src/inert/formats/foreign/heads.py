@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from .look import containing, matching, show
-from .tables import AGAIN, HEADS, LATER, LATER_HEADS, PICKLE_0, PICKLE_2, PICKLES
+from .tables import AGAIN, HEADS, LATER, LATER_HEADS, OPEN, PICKLE_0, PICKLE_2, PICKLES
 from .text import decode
 
 TYPE_CHECKING = False
@@ -45,7 +45,7 @@ def _safetensors(look: Look) -> Answer | None:
         return None
     header = int.from_bytes(look.head[:8], "little")
     if look.inner or header + 8 <= look.source.size:
-        return "safetensors", "a safetensors file", f"; its header takes {header:,} bytes", LATER
+        return "safetensors", "a safetensors file", f"; its header takes {header:,} bytes", OPEN
     return "safetensors", "a safetensors file cut short or damaged", f"; its header alone should take {header:,} bytes", AGAIN
 
 

@@ -227,7 +227,7 @@ TEXTS: Rows = (
         "a web server's answer with its headers",
         "download the file again: only the answer's body is the file",
     ),
-    ("sharded", rb"\{.*\"weight_map\"\s*:", "the index of a sharded checkpoint (JSON with a weight_map)", LATER),
+    ("sharded", rb"\{.*\"weight_map\"\s*:", "the index of a sharded checkpoint (JSON with a weight_map)", OPEN),
     ("json-error", rb"\{[^{}\[\]]*\"(?:errors?|error_description|message|detail)\"\s*:", "a JSON message", PAGE),
     ("notebook", rb"\{.*\"(?:nbformat|cells)\"\s*:", "a Jupyter notebook", WRONG),
     ("tfjs", rb"\{.*\"(?:modelTopology|weightsManifest)\"\s*:", "a TensorFlow.js model description (JSON)", MAKER),
