@@ -28,9 +28,11 @@ class InertError(Exception):
         self.part = part
         self.offset = offset
         self.hint = hint
+        self.file = ""  # the file that was opened, where the part is something inside of it
 
     def __str__(self) -> str:
-        where = f"{self.part}: " if self.part else ""
+        file = f"{self.file}: " if self.file and not self.part.startswith(self.file) else ""
+        where = file + (f"{self.part}: " if self.part else "")
         at = "" if self.offset is None else f" (at byte {self.offset:,})"
         hint = f"; {self.hint}" if self.hint else ""
         return one_line(f"{where}{self.message}{at}{hint}")

@@ -40,6 +40,7 @@ CODES: dict[str, tuple[str, str]] = {
     "byteorder-missing": (INFO, "little-endian was assumed, as torch does"),
     "tensor-damaged": (ERROR, "this tensor is refused; the others can be read"),
     "tensor-storage-retyped": (WARNING, "torch uses the first element type for all tensors of the storage"),
+    "reference-unknown": (ERROR, "torch knows persistent ids of its storages only; it was kept as an inert node"),
     "tensor-hooks": (WARNING, "the tensor carries backward hooks, which are code names; they are kept as data"),
     "legacy-trailing": (WARNING, "torch.load stops before them; they are no further save"),
     "legacy-byteorder": (INFO, "storages were read as little-endian all the same, as torch does"),

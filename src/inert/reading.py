@@ -97,6 +97,7 @@ def _opened(source: Any, limits: Limits, byteorder: str | None, formats: Iterabl
             raise LimitError("reading it needs more memory than there is", part=held.name) from None
         if isinstance(error, InertError):
             error.part = error.part or held.name
+            error.file = error.file or held.name
         raise
 
 

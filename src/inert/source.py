@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from mmap import ACCESS_READ, mmap
-from stat import S_ISREG
+from stat import S_ISFIFO, S_ISREG
 from threading import Lock
 
 from .errors import FormatError, TruncatedError, UnsupportedError
@@ -81,6 +81,8 @@ class FileSource(Source):
     def __init__(self, path: str) -> None:
         self.path = path
         self._fd = -1  # for close(), where there is no such file
+        if S_ISFIFO(os.stat(path).st_mode):  # opening it would wait for a writer
+            raise UnsupportedError("this is a pipe, which cannot be read from any place", part=path, hint="write it to a file first")
         self._fd = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
         status = os.fstat(self._fd)
         self._stamp = _stamp(status)

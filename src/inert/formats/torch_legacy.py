@@ -14,7 +14,7 @@ from ..finding import Finding
 from ..pickle.nodes import Dict, shown
 from ..torch.build import Builder
 from ..torch.legacy import MAGIC, PARTS, Legacy, decode_at, read_legacy, source_notes
-from ..torch.rebuild import Storages, text
+from ..torch.rebuild import text
 from .torch_zip import document_notes
 
 TYPE_CHECKING = False
@@ -83,7 +83,7 @@ class TorchLegacy(Content):
     def root(self, convert: Callable[[Tensor], Any] | None = None) -> tuple[Any, list[Finding]]:
         values, notes = [], []
         for number, save in enumerate(self.saves()):
-            storages = Storages(save.size, save.records.__getitem__, "little", f"{self.label}{self._prefix(number)}storage ")
+            storages = save.storages(f"{self.label}{self._prefix(number)}storage ")
             builder = Builder(save.pickles["object"], storages, self.limits, convert)
             values.append(builder.build())
             notes += builder.notes

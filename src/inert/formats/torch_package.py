@@ -19,7 +19,7 @@ from ..pickle.nodes import Reference
 from ..torch.build import Builder
 from ..torch.rebuild import Storages, text
 from ..torch.script import ScriptBuilder
-from .torch_zip import TorchZip, document_notes, opened
+from .torch_zip import TorchZip, document_notes, opened, storages_in
 from .torchscript import folder, later
 
 TYPE_CHECKING = False
@@ -153,9 +153,7 @@ class TorchPackage(TorchZip):
 
     def _storages(self) -> Storages:
         there = self.folder + self.place
-        return PackageStorages(
-            lambda key: self.archive.members.size(there + key), lambda key: self.archive.content(there + key), self.order, self.place
-        )
+        return storages_in(self.archive, there, self.order, self.place, PackageStorages)
 
     # -- what is told of the file -----------------------------------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..limits import Limits
-    from ..source import Source, Span
+    from ..source import Source
     from ..tensor import Tensor
 
 OTHERS = (
@@ -85,6 +85,12 @@ def read(source: Source, limits: Limits, archive: Zip, byteorder: str | None) ->
     root = find_root(archive)
     assert root is not None
     return TorchZip(source, limits, archive, root, byteorder)
+
+
+def storages_in(archive: Zip, there: str, order: str, prefix: str, kind: type[Storages] = Storages) -> Storages:
+    """The storages whose records lie under the folder ``there``. They know the archive, not its Content, which holds the pickles that hold
+    them: a map goes with its last view, and does not wait for the garbage collector."""
+    return kind(lambda key: archive.members.size(there + key), lambda key: archive.content(there + key), order, prefix)
 
 
 class TorchZip(Content):
@@ -161,16 +167,10 @@ class TorchZip(Content):
 
     def root(self, convert: Callable[[Tensor], Any] | None = None) -> tuple[Any, list[Finding]]:
         (document,) = self.pickles().values()
-        storages = Storages(self._size, self._storage, self.order, self.label + self.data.removeprefix(self.folder))
+        storages = storages_in(self.archive, self.data, self.order, self.label + self.data.removeprefix(self.folder))
         builder = Builder(document, storages, self.limits, convert)
         value = builder.build()
         return value, builder.notes
-
-    def _size(self, key: str) -> int | None:
-        return self.archive.members.size(self.data + key)
-
-    def _storage(self, key: str) -> Span:
-        return self.archive.content(self.data + key)
 
     def parts(self) -> dict[str, Part]:
         made = {}

@@ -21,9 +21,8 @@ from ..names import HERE, Joined
 from ..pickle.decode import Document, decode
 from ..tensor import Tensor
 from ..torch.mobile import BYTECODE_VERSION, EXTRA_FILES, OPERATOR_VERSION, SOURCES, Mobile
-from ..torch.rebuild import Storages
 from ..torch.script import ScriptBuilder, Table, module_tree, tensor_of
-from .torch_zip import TorchZip, document_notes, opened
+from .torch_zip import TorchZip, document_notes, opened, storages_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -160,9 +159,7 @@ class TorchScript(TorchZip):
         if where == "data/":
             where = self.data.removeprefix(self.folder)
         there = self.folder + where
-        storages = Storages(
-            lambda key: self.archive.members.size(there + key), lambda key: self.archive.content(there + key), self.order, where
-        )
+        storages = storages_in(self.archive, there, self.order, where)
         builder = ScriptBuilder(document, storages, self.limits, convert, table)
         return builder.build(), builder.notes
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from itertools import repeat
 
-from ..errors import LimitError
+from ..errors import FormatError, InertError, LimitError
 from ..finding import Finding
 from ..layout import Layout, Storage, bounds, reach
 from ..pickle.nodes import Buffer, ByteString, Call, Dict, Global, List, Raw, Reference, Set, shown
@@ -153,7 +153,8 @@ class Builder:
 
     def _inert(self, call: Call, why: Exception | None = None) -> Plan:
         if why is not None:
-            self._note("value-odd", f"{call.dotted or 'a call'}: {str(why) or type(why).__name__}", call.offset)
+            code = "tensor-damaged" if call.dotted in REBUILD else "value-odd"
+            self._note(code, f"{call.dotted or 'a call'}: {str(why) or type(why).__name__}", call.offset)
         plan = object_plan(call)
         self.done[id(call)] = plan.shell
         return plan
@@ -193,7 +194,8 @@ class Builder:
         if type(node) is Reference:
             try:
                 value = self.storages.value(node)
-            except _ODD:
+            except _ODD as error:
+                self._note("reference-unknown", str(error) or type(error).__name__, node.offset)
                 return node
             return self._once(value) if type(value) is Layout else value
         assert type(node) in (Buffer, ByteString, Raw), node
@@ -215,7 +217,11 @@ class Builder:
             plan.cost += 3 * len(plan.children)  # it copies what its argument, a container, may already stand for elsewhere
             return plan
         except _ODD as error:
-            return self._inert(call, error)
+            if self.convert is None or name not in REBUILD:
+                return self._inert(call, error)
+            if isinstance(error, InertError):
+                raise
+            raise FormatError(f"{name}: {error or type(error).__name__}", part=self.document.name, offset=call.offset) from None
 
     def _tensor(self, call: Call) -> Plan | None:
         layout = self.rebuild.layout(call)

@@ -39,8 +39,10 @@ class Legacy:
         self.fault_at = 0
         self.notes: list[Finding] = []
 
-    def size(self, key: str) -> int | None:
-        return self.records[key].length if key in self.records else None
+    def storages(self, prefix: str) -> Storages:
+        """The storages of this save. They know its records, not the save, which holds the pickles that hold them."""
+        records = self.records
+        return Storages(lambda key: records[key].length if key in records else None, records.__getitem__, "little", prefix)
 
 
 def decode_at(span: Span, at: int, name: str, limits: Limits, window: int = 1 << 16) -> Document:
@@ -136,8 +138,7 @@ def embedded_value(raw: bytes, name: str, limits: Limits, convert: Any, depth: i
         save = read_legacy(BytesSource(raw, name).span(), limits)
     except FormatError as error:
         raise Odd(f"the embedded torch file: {error}") from None
-    storages = Storages(save.size, save.records.__getitem__, "little", f"{name}/")
-    builder = Builder(save.pickles["object"], storages, limits, convert, depth, work)
+    builder = Builder(save.pickles["object"], save.storages(f"{name}/"), limits, convert, depth, work)
     value = builder.build()
     builder.notes += save.notes
     if save.fault:

@@ -112,7 +112,7 @@ class Storages:
             storage.order = self.order
         if there != nbytes:
             what = "is not in the file" if there is None else f"holds {there:,} bytes where the pickle says {nbytes:,}"
-            storage.fault = f"its storage {storage.key} {what}"
+            storage.fault = f"its storage {storage.key.removeprefix('storage ')} {what}"
         return storage
 
 
