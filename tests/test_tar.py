@@ -137,6 +137,25 @@ def test_bytes_lie_in_the_file(tmp_path: Path) -> None:
     assert loaded["n"][0] is loaded["n"][1]
 
 
+def test_what_is_said_of_it(tmp_path: Path) -> None:
+    from inert.report.about import info
+    from inert.report.records import parts
+
+    path = tmp_path / "m.pth"
+    path.write_bytes(sample())
+    with inert.open(path) as found:
+        said = info(found)
+        assert said["loads"]["full"]["ok"]
+        assert not said["loads"]["weights_only"]["ok"]
+        assert "tar layout" in said["oldest"]["why"]
+        assert [row["name"] for row in parts(found.content)["parts"]] == list(found.parts)
+    path.write_bytes(sample()[: sample().index(struct.pack("<8f", *range(8)))])
+    with inert.open(path) as found:
+        assert not info(found)["loads"]["full"]["ok"]
+    with inert.open(io.BytesIO(sample())) as found:
+        assert "on disk only" in info(found)["loads"]["full"]["why"]
+
+
 def test_old_objects_keep_their_class_and_its_source() -> None:
     """PyTorch 0.1 gave the classes of containers persistent ids of their own: (class, file, source)."""
     linear = Pid((Name("torch.nn.modules.linear", "Linear"), "/x/linear.py", "class Linear(Module): pass"))

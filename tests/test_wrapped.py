@@ -90,6 +90,15 @@ def test_a_compressed_checkpoint(how: str, inside: str) -> None:
             assert found.tensors["w"].file_offset is None
 
 
+def test_torch_sees_through_none_of_it() -> None:
+    from inert.report.about import info
+
+    with opened(gzip.compress(archive({"m.pt": TORCH}))) as found:
+        said = info(found)["loads"]
+        assert not any(answer["ok"] for answer in said.values())
+        assert "it lies in a tar archive as m.pt, in gzip, which torch does not see through" in said["full"]["why"]
+
+
 @pytest.mark.parametrize("path", sorted((HERE / "pickles").glob("joblib-[!p]*")), ids=lambda path: path.name)
 def test_what_joblib_compresses(path: Path) -> None:
     if "lz4" in path.name:

@@ -57,13 +57,13 @@ class TorchTar(Content):
 
     def __init__(self, source: Source, limits: Limits, archive: Tar) -> None:
         super().__init__(source, limits)
-        self.archive = archive
+        self.tar = archive
         self._document: Document | None = None
         self._objects: Objects | None = None
 
     def _object(self) -> Document:
         if self._document is None:
-            span = self.archive.content("pickle")
+            span = self.tar.content("pickle")
             if span.length > self.limits.pickle_bytes:
                 raise LimitError(f"a pickle of {span.length:,} bytes", part="pickle", hint="raise Limits.pickle_bytes")
             self._document = decode(span.read(), "pickle", self.limits)
@@ -78,11 +78,11 @@ class TorchTar(Content):
 
     def _stream(self, name: str) -> Span:
         """What there is of a member; nothing where it is missing, which Objects then says."""
-        return self.archive.content(name, cut=True) if name in self.archive.members else self.source.span(0, 0)
+        return self.tar.content(name, cut=True) if name in self.tar.members else self.source.span(0, 0)
 
     def _system(self) -> Document | None:
         try:
-            span = self.archive.content("sys_info")
+            span = self.tar.content("sys_info")
         except InertError:
             return None
         return decode(span.read(), "sys_info", self.limits) if span.length <= SYSTEM else None
@@ -99,7 +99,7 @@ class TorchTar(Content):
 
     def parts(self) -> dict[str, Part]:
         made = {}
-        for name, member in self.archive.members.items():
+        for name, member in self.tar.members.items():
             role = "refused" if member.refused else ROLES.get(name, "other")
             made[name] = Part(name, self.source.name, member.offset, member.size, role)
         for key, span in self._held().spans.items():
@@ -116,7 +116,7 @@ class TorchTar(Content):
         return facts
 
     def notes(self) -> list[Finding]:
-        found = [*self.archive.notes, *self._held().notes, *document_notes(self._object()), *source_notes(self._object())]
+        found = [*self.tar.notes, *self._held().notes, *document_notes(self._object()), *source_notes(self._object())]
         for document in self._held().documents.values():
             found += [note for note in document_notes(document) if note.code != "pickle-trailing"]
         return found

@@ -38,6 +38,8 @@ def oldest(ckpt: Any) -> dict[str, str]:
         if any(name.dotted == UNTYPED for name in document.globals):
             return {"torch": "", "why": "no torch reads untyped storages in the layout before 1.6, though some have written them"}
         found = [(table.OLDEST_LEGACY, "the layout before 1.6")]
+    elif ckpt.format == "torch-tar":
+        return {"torch": "0.1", "why": "every torch reads the tar layout, with weights_only=False where there is such a choice"}
     elif ckpt.format == "torchscript":
         return {"torch": "", "why": "which version reads it depends on the operators that its code calls"}
     else:

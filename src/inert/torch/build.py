@@ -221,7 +221,7 @@ class Builder:
                 return self._inert(call, error)
             if isinstance(error, InertError):
                 raise
-            raise FormatError(f"{name}: {error or type(error).__name__}", part=self.document.name, offset=call.offset) from None
+            raise FormatError(f"{name}: {str(error) or type(error).__name__}", part=self.document.name, offset=call.offset) from None
 
     def _tensor(self, call: Call) -> Plan | None:
         layout = self.rebuild.layout(call)

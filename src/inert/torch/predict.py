@@ -42,13 +42,36 @@ def loads(ckpt: Any) -> dict[str, dict[str, Any]]:
     """What torch 2.13 does with an opened checkpoint: ``full`` (weights_only=False), ``weights_only`` (True, the default since torch 2.6,
     with the ``blocked`` names in order), ``mmap`` (mmap=True, else by default) and ``jit`` (torch.jit.load), each
     ``{"ok": bool, "why": str}``. A load that would give wrong values without a word is not ok."""
+    if ckpt.content.wrappers:
+        return _nowhere(f"it lies in {', in '.join(reversed(ckpt.content.wrappers))}, which torch does not see through: unpack it first")
     asked = FILES.get(ckpt.format)
     if asked:
         return asked(ckpt).answers()
+    if ckpt.format == "torch-tar":
+        return _tar(ckpt)
     if ckpt.format == "torchscript":
         return _script(ckpt)
     no = _no(f"torch.load reads no {ckpt.format} files")
     return {"full": no, "weights_only": {**no, "blocked": []}, "mmap": no, "jit": _no(f"torch.jit.load reads no {ckpt.format} files")}
+
+
+def _nowhere(why: str) -> dict[str, dict[str, Any]]:
+    return {"full": _no(why), "weights_only": {**_no(why), "blocked": []}, "mmap": _no(why), "jit": _no(why)}
+
+
+def _tar(ckpt: Any) -> dict[str, dict[str, Any]]:
+    """The layout before 0.1.10, which torch extracts to a temporary folder."""
+    made = _nowhere(f"torch {TORCH} maps files of the zip layout only (torch.save since 1.6)")
+    errors, plain = ckpt.errors, ckpt.content.source.region(0, 0) is not None
+    if errors:
+        made["full"] = _no(errors[0].message)
+    elif not plain:
+        made["full"] = _no("torch reads the tar layout from files on disk only")
+    else:
+        made["full"] = _yes(f"torch {TORCH} loads it with weights_only=False, if it has every class that is named")
+    made["weights_only"] = {**_no(f"torch {TORCH} refuses the tar layout with weights_only=True, its default"), "blocked": []}
+    made["jit"] = _no("it is a file of torch.save, not of torch.jit.save")
+    return made
 
 
 def _script(ckpt: Any) -> dict[str, dict[str, Any]]:
