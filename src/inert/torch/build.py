@@ -134,7 +134,7 @@ class Builder:
 
     def _open(self, nodes: list[Any]) -> list[Any]:
         """The nodes that need a visit, last one first. Rows, the bulk of any checkpoint, become tensors right here."""
-        rows = [node for node in nodes if type(node) is Row and node.value is None]
+        rows = [node for node in nodes if type(node) is Row and node.value is None and id(node) not in self.done]
         if rows:
             self._rows(rows)
         done = self.done
@@ -311,7 +311,10 @@ class Builder:
             if first(run.keys[at], dtype) is not dtype:
                 retyped.add(row.key)
                 tensor = Tensor(row.layout(), self.limits)  # its own type is not the one that counts
-            row.value = self.convert(tensor) if self.convert else tensor
+            if self.convert is None:
+                row.value = tensor
+            else:  # a row lives in a cycle with its run: an array there would keep the file mapped until the next garbage collection
+                self.done[id(row)] = self.convert(tensor)
 
     def _meaning(self, template: Template) -> Meaning | bool:
         """What makes a Layout of this template's rows; False where the names are not those of a plain tensor."""
