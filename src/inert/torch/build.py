@@ -42,6 +42,12 @@ DEPTH = 8  # torch files inside torch files
 _ODD = (Odd, ValueError, TypeError, OverflowError, ArithmeticError, LookupError, AttributeError)
 
 
+def _foreseen(reference: Reference) -> bool:
+    """Whether a persistent id that names no storage is one that torch writes: a class with its source, an object of torch.package."""
+    pid = reference.pid
+    return type(pid) is tuple and bool(pid) and text(pid[0]) in ("module", "reduce_package")
+
+
 class Work:
     """What a pickle's calls may copy: in proportion to its bytes. ``bytes(x)``, ``dict(x)`` … may be asked of one argument again."""
 
@@ -69,12 +75,18 @@ class Builder:
         self.depth = depth
         self.work = work or Work(len(document.data))
         self.rebuild = Rebuilder(storages, limits)
-        storages.embedded = self._stored
         self.notes: list[Finding] = []
         self.done: dict[int, Any] = {}  # by id of the node; the document keeps the nodes alive
 
     def build(self) -> Any:
         """The value of the document's root."""
+        before, self.storages.embedded = self.storages.embedded, self._stored
+        try:
+            return self._build()
+        finally:
+            self.storages.embedded = before  # what outlives the building must not hold it
+
+    def _build(self) -> Any:
         todo: list[Any] = [self.document.root]
         plans: dict[int, Plan] = {}
         fills: list[Plan | List | Dict] = []
@@ -195,7 +207,8 @@ class Builder:
             try:
                 value = self.storages.value(node)
             except _ODD as error:
-                self._note("reference-unknown", str(error) or type(error).__name__, node.offset)
+                if not _foreseen(node):
+                    self._note("reference-unknown", str(error) or type(error).__name__, node.offset)
                 return node
             return self._once(value) if type(value) is Layout else value
         assert type(node) in (Buffer, ByteString, Raw), node
