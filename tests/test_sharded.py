@@ -5,6 +5,7 @@ The folders of tests/corpus/sharded/ are made by make_sharded.py; expected.json 
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import os
@@ -130,6 +131,7 @@ def test_arrays_outlive_the_set_and_closing_closes_every_file() -> None:
 
 @pytest.mark.parametrize("name", TABLE)
 def test_no_file_stays_open(name: str) -> None:
+    gc.collect()
     before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
     look_over(HERE / name)
     for strict in (True, False):
@@ -140,7 +142,7 @@ def test_no_file_stays_open(name: str) -> None:
             kept = str(error)  # the traceback is gone, and nothing else may hold a file
             assert kept
     if before:
-        assert len(os.listdir("/proc/self/fd")) == before
+        assert len(os.listdir("/proc/self/fd")) <= before
 
 
 # -------------------------------------------------------------------------------------------------------------- names and links

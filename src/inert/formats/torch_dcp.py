@@ -9,6 +9,7 @@ Facts: torch 2.13 torch/distributed/checkpoint (filesystem.py: FileSystemReader;
 
 from __future__ import annotations
 
+import os
 from functools import partial
 
 from ..checkpoint import Content, Part
@@ -17,7 +18,7 @@ from ..errors import FormatError, InertError, UnsupportedError
 from ..finding import Finding
 from ..layout import Layout, Storage, contiguous
 from ..pickle.decode import decode
-from ..source import Window
+from ..source import FileSource, Window
 from ..tensor import Tensor
 from ..tiled import Box, fault, span_of, tiled, whole
 from ..torch.dcp import Entry, Plan
@@ -44,8 +45,14 @@ def claims(source: Source, limits: Limits) -> tuple[Folder, Source] | None:
     if isinstance(source, Folder):
         if NAME not in source.names(limits):
             return None
-        file = source.open(NAME)
-        return (source, file) if MARK in file.read(0, min(HEAD, file.size)) else None
+        path = source.place(NAME)
+        if not os.path.isfile(path):
+            return None
+        file = FileSource(path)
+        if MARK in file.read(0, min(HEAD, file.size)):
+            return source, source.adopt(file)
+        file.close()
+        return None
     if not source.name.endswith(NAME) or MARK not in source.read(0, min(HEAD, source.size)):
         return None
     folder = around(source)
