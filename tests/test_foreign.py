@@ -419,7 +419,7 @@ ROWS: dict[str, tuple[bytes, str, tuple[str, ...], str]] = {
         ("a joblib file", "protocol 4"),
         "inert info",
     ),
-    "dcp metadata": (b"\x80\x02ctorch.distributed.checkpoint.metadata\nMetadata\n.", "torch-dcp", (".metadata",), "README"),
+    "dcp metadata": (b"\x80\x02ctorch.distributed.checkpoint.metadata\nMetadata\n.", "torch-dcp", (".metadata",), "folder"),
     "data.pkl": (b"\x80\x02}X\1\0\0\0w(ctorch\nFloatStorage\nX\1\0\0\x000tQs.", "pickle", ("data.pkl of an unpacked",), "inert info"),
     "pickle cut": (pickle.dumps(STATE, 2)[:-1], "pickle", ("a bare pickle", "it does not end as a pickle does"), "again"),
     "base64": (base64.b64encode(pickle.dumps(STATE, 4)), "base64", ("base64 text of a bare pickle",), "base64 -d"),

@@ -29,7 +29,7 @@ def array_of(layout: Layout, limits: Limits, held: Any = None) -> Any:
         refuse(layout)
         if layout.kind in DENSE:
             return DENSE[layout.kind](layout, limits)
-    array = _gather(layout, layout.dtype.array_type(), limits, held)
+    array = gather(layout, layout.dtype.array_type(), limits, held)
     if layout.conj:
         array = np.conjugate(array)
     if layout.neg:
@@ -37,7 +37,7 @@ def array_of(layout: Layout, limits: Limits, held: Any = None) -> Any:
     return array if layout.dtype.packed == 1 else _unpack(array, layout)
 
 
-def _gather(layout: Layout, kind: Any, limits: Limits, held: Any = None) -> Any:
+def gather(layout: Layout, kind: Any, limits: Limits, held: Any = None) -> Any:
     """An array of NumPy type ``kind`` over the stored items between the first element and the last: no copy where they are mapped.
     It has the tensor's shape, or one dimension where an item packs several values."""
     storage, width = layout.storage, layout.dtype.itemsize
@@ -87,7 +87,7 @@ def gathered(layout: Layout, limits: Limits) -> Iterator[bytes]:
         elif layout.conj or layout.neg:
             raise UnsupportedError(f"a conjugated or negated {layout.dtype} view")
         else:  # complex32 and the like have no NumPy type: they are moved as they are
-            yield _gather(part, f"V{layout.dtype.itemsize}", limits).tobytes()
+            yield gather(part, f"V{layout.dtype.itemsize}", limits).tobytes()
 
 
 def _blocks(layout: Layout, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Iterator[Layout]:

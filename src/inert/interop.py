@@ -21,7 +21,7 @@ def torch_of(layout: Layout, limits: Limits) -> Any:
     """A torch tensor with the same elements, made through bytes so that every torch dtype passes."""
     import torch  # noqa: TID251 - the one exception: the caller asked for a torch tensor
 
-    parts = {role: part.torch() for role, part in layout.components.items()}
+    parts = {role: part.torch() for role, part in layout.components.items() if layout.kind != "tiled"}
     if layout.kind == "nested":
         return torch.nested.nested_tensor(list(parts.values()))
     if layout.kind.startswith("sparse_") and layout.kind != "sparse_coo":

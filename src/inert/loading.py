@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from .layout import Storage
 
-PLAIN = ("dense", "numpy")
+PLAIN = ("dense", "numpy", "tiled")
 
 
 class Arrays:

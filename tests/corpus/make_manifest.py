@@ -14,9 +14,13 @@ TEXTS = {0: "protocol 0, text opcodes", 1: "protocol 1", 2: "protocol 2"}
 def rows() -> dict[str, tuple[str, str]]:
     found = dict(OTHER)
     for path in HERE.glob("*/*.expected.json"):
-        if path.with_name(path.name.removesuffix(".expected.json")).is_dir():
-            continue  # a set: its files are below
         facts = json.loads(path.read_text(encoding="utf-8"))
+        folder = path.with_name(path.name.removesuffix(".expected.json"))
+        if folder.is_dir():
+            found |= {
+                file.relative_to(HERE).as_posix(): (facts["writer"], facts["why"]) for file in folder.iterdir() if file.suffix != ".json"
+            }
+            continue
         found[f"{path.parent.name}/{path.name.removesuffix('.expected.json')}"] = (facts["writer"], facts["why"])
     for folder, maker in TABLES.items():
         table = json.loads((HERE / folder / "expected.json").read_text(encoding="utf-8"))

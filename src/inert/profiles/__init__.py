@@ -90,7 +90,8 @@ def _new_storages(layout: Layout, seen: set[Storage]) -> Iterable[Storage]:
     todo, found = [layout], []
     while todo:
         layout = todo.pop()
-        todo += [part.layout for part in layout.components.values()]
+        if layout.kind != "tiled":  # tiles are counted as the whole that they make
+            todo += [part.layout for part in layout.components.values()]
         if layout.storage is not None and layout.storage not in seen:
             seen.add(layout.storage)
             found.append(layout.storage)

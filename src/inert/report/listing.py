@@ -144,7 +144,7 @@ def totals(tensors: Iterable[Tensor]) -> dict[str, Any]:
         todo = [tensor.layout]
         while todo:
             layout = todo.pop()
-            if layout.components:
+            if layout.components and layout.kind != "tiled":  # tiles are counted as the whole that they make
                 todo += [part.layout for part in layout.components.values()]
             storage = layout.storage
             if storage is not None and storage.opener is not None:  # else the tensor has no bytes of its own

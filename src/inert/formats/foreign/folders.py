@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 INSIDE = "name one of the files in it"
 # Pattern over all names, one a line · what the folder is · what to do next
 FOLDERS = (
-    (r"^\.metadata$", "a distributed PyTorch checkpoint (.metadata and .distcp files)", LATER),
+    (
+        r"^\.metadata$",
+        "a folder with a .metadata that torch.distributed.checkpoint did not write",
+        f"do not load it unless you trust its maker; {INSIDE}",
+    ),
     (r"^mp_rank_\d+_model_states\.pt$|_optim_states\.pt$|^zero_to_fp32\.py$", "a DeepSpeed checkpoint", LATER),
     (r"^saved_model\.pbt?x?t?$", "a TensorFlow SavedModel", f"its numbers are in the folder variables; {TF_LATER}"),
     (r"^[^\n]*\.index$", "a folder with TensorFlow checkpoints", TF_LATER),

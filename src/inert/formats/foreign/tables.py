@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     Row = tuple[str, bytes, str, str]  # kind, pattern, noun phrase, hint
     Rows = tuple[Row, ...]
 
+BESIDE_IT = "open the folder that it lies in"
 AGAIN = "download or copy the file again and compare its size with the original's"
 NEVER = "its content was probably never written, or only in part: " + AGAIN
 LATER = "this version of inert does not read it yet: the table in the README lists the formats it reads"
@@ -183,7 +184,7 @@ TAR_KINDS = tuple(row[0] for row in TARS)
 PICKLES: Rows = (
     ("torch-legacy", rb"\A.{5,60}protocol_version.{1,40}little_endian", f"{LEGACY} with damaged first bytes", AGAIN),
     ("joblib", rb"joblib\.numpy_pickle", "a joblib file (a pickle with NumPy arrays between its opcodes)", OPEN),
-    ("torch-dcp", rb"torch\.distributed\.checkpoint\.metadata", "the .metadata of a distributed PyTorch checkpoint", LATER),
+    ("torch-dcp", rb"torch\.distributed\.checkpoint\.metadata", "the .metadata of a distributed PyTorch checkpoint", BESIDE_IT),
     ("pickle", rb"_load_from_bytes", "a bare pickle with PyTorch tensors in it", OPEN),
     ("pickle", rb"ctorch\n\w*Storage|torch\._utils.{1,4}_rebuild", "the data.pkl of an unpacked PyTorch archive", OPEN),
     ("pickle", rb"sklearn\.", "a bare pickle of a scikit-learn object", OPEN),

@@ -1,0 +1,147 @@
+"""Tensors in tiles: one tensor whose elements lie in several others, each a box of it.
+
+Knows: how any run of the whole tensor's bytes is gathered from the boxes that it touches; nothing else of them is read, and memory is
+bounded by the run that is asked for.
+Refuses to know: where the boxes come from. Boxes that leave a gap give FormatError, where the gap is read.
+
+Units: offsets and shapes of boxes count elements, as the whole tensor's shape does.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from .errors import FormatError
+from .layout import PIECE, Layout, Storage, contiguous
+from .source import Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .dtypes import DType
+    from .limits import Limits
+    from .source import Span
+    from .tensor import Tensor
+
+
+class Box:
+    """A tensor that holds the elements of the whole one from ``offsets``, ``shape`` of them along each dimension."""
+
+    __slots__ = ("offsets", "shape", "tensor")
+
+    def __init__(self, offsets: tuple[int, ...], shape: tuple[int, ...], tensor: Tensor) -> None:
+        self.offsets = offsets
+        self.shape = shape
+        self.tensor = tensor
+
+
+def fault(shape: tuple[int, ...], boxes: list[Box]) -> str:
+    """Why boxes cannot make a tensor of this shape; "" where they may. That none overlap is seen when the gaps they leave are read."""
+    for box in boxes:
+        if len(box.offsets) != len(shape) or len(box.shape) != len(shape):
+            return f"a chunk of {len(box.shape)} dimensions in a tensor of {len(shape)}"
+        if any(at < 0 or size < 0 or at + size > most for at, size, most in zip(box.offsets, box.shape, shape, strict=True)):
+            return f"a chunk at {list(box.offsets)} of shape {list(box.shape)} reaches beyond the shape {list(shape)}"
+    held, wanted = sum(prod(box.shape) for box in boxes), prod(shape)
+    return "" if held == wanted else f"its chunks hold {held:,} elements of {wanted:,}"
+
+
+def tiled(dtype: DType, shape: tuple[int, ...], boxes: list[Box], name: str, limits: Limits) -> Layout:
+    """The Layout of a tensor of ``boxes``, which are its components under their offsets. Reads nothing."""
+    storage = Storage(name, prod(shape) * dtype.itemsize, dtype, "cpu", lambda: Tiles(dtype, shape, boxes, name, limits).span())
+    made = Layout(dtype, shape, contiguous(shape), 0, storage)
+    made.kind = "tiled"
+    made.components = {",".join(map(str, box.offsets)): box.tensor for box in boxes}
+    made.fault = storage.fault = fault(shape, boxes)
+    return made
+
+
+class Tiles(Source):
+    """The contiguous bytes of a tensor of boxes, gathered when they are read."""
+
+    __slots__ = ("boxes", "depth", "dtype", "limits", "shape")
+
+    def __init__(self, dtype: DType, shape: tuple[int, ...], boxes: list[Box], name: str, limits: Limits) -> None:
+        super().__init__(name, prod(shape) * dtype.itemsize)
+        self.dtype = dtype
+        self.shape = shape
+        self.boxes = boxes
+        self.limits = limits
+        # the dimension along which runs are cut: the first whose rows fit a piece
+        self.depth = next((i for i in range(len(shape)) if prod(shape[i + 1 :]) * dtype.itemsize <= PIECE), max(len(shape) - 1, 0))
+
+    def _read(self, offset: int, length: int) -> bytes:
+        width = prod(self.shape[self.depth + 1 :]) * self.dtype.itemsize  # bytes of a row
+        first, last = offset // width, -(-(offset + length) // width)
+        pieces, row = [], first
+        while row < last:
+            index = self._index(row)
+            count = min(last - row, (self.shape[self.depth] if self.shape else 1) - (index[-1] if index else 0))
+            pieces.append(self._rows(index, count))
+            row += count
+        whole = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        start = offset - first * width
+        return whole if not start and len(whole) == length else whole[start : start + length]
+
+    def _index(self, row: int) -> tuple[int, ...]:
+        """The position of a row along the dimensions down to ``depth``."""
+        steps = []
+        for size in reversed(self.shape[: self.depth + 1]):
+            row, step = divmod(row, size)
+            steps.append(step)
+        return tuple(reversed(steps))
+
+    def _rows(self, index: tuple[int, ...], count: int) -> bytes:
+        """``count`` rows from a position on, gathered from the boxes that hold some of them."""
+        import numpy as np
+
+        kind, depth = f"V{self.dtype.itemsize}", self.depth
+        made = np.empty((count, *self.shape[depth + 1 :]), kind) if self.shape else np.empty((), kind)
+        given = np.zeros(made.shape, bool)  # boxes that overlap elsewhere leave gaps, and what is in a gap is nobody's
+        filled = 0
+        for box in self.boxes:
+            lead = zip(index[:-1], box.offsets, box.shape, strict=False)
+            if not prod(box.shape) or not all(at <= step < at + size for step, at, size in lead):
+                continue
+            if not index:
+                made, filled = self._slice(box, ..., kind), filled + 1
+                given = np.ones((), bool)
+                continue
+            start, end = max(index[-1], box.offsets[depth]), min(index[-1] + count, box.offsets[depth] + box.shape[depth])
+            if start >= end:
+                continue
+            inner = tuple(slice(at, at + size) for at, size in zip(box.offsets[depth + 1 :], box.shape[depth + 1 :], strict=True))
+            outer = tuple(step - at for step, at in zip(index[:-1], box.offsets, strict=False))
+            part = self._slice(box, (*outer, slice(start - box.offsets[depth], end - box.offsets[depth])), kind)
+            place = (slice(start - index[-1], end - index[-1]), *inner)
+            made[place], given[place] = part, True
+            filled += part.size
+        if filled != made.size or not given.all():
+            raise FormatError(f"its chunks give {int(given.sum()):,} of {made.size:,} elements, some twice", part=self.name)
+        return bytes(made.tobytes())
+
+    def _slice(self, box: Box, index: Any, kind: str) -> Any:
+        from .arrays import gather, narrow
+
+        layout = box.tensor.layout
+        if layout.fault:
+            raise FormatError(layout.fault, part=self.name)
+        if layout.dtype != self.dtype or layout.shape != box.shape:
+            text = f"a chunk is {layout.dtype}{list(layout.shape)} where {self.dtype}{list(box.shape)} was announced"
+            raise FormatError(text, part=self.name)
+        return gather(narrow(layout, index), kind, self.limits)
+
+
+def whole(box: Box, shape: tuple[int, ...]) -> bool:
+    """Whether a box is all of the tensor."""
+    return box.shape == shape and not any(box.offsets)
+
+
+def span_of(tensor: Tensor, dtype: DType, shape: tuple[int, ...]) -> Span | None:
+    """Where the elements of a tensor lie in order, if it is of this type and shape and they lie so plainly."""
+    layout = tensor.layout
+    plain = layout.kind == "dense" and not (layout.fault or layout.conj or layout.neg) and layout.dtype == dtype and layout.shape == shape
+    if not plain or layout.storage is None or layout.storage.order != "little" or layout.strides != contiguous(shape):
+        return None
+    return layout.storage.span().sub(layout.offset * dtype.itemsize, prod(shape) * dtype.itemsize)
