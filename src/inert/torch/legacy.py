@@ -39,6 +39,10 @@ class Legacy:
         self.fault_at = 0
         self.notes: list[Finding] = []
 
+    def size(self, key: str) -> int | None:
+        """Bytes of a storage, None where there is none or where it lies behind a fault."""
+        return self.records[key].length if key in self.records else None
+
     def storages(self, prefix: str) -> Storages:
         """The storages of this save. They know its records, not the save, which holds the pickles that hold them."""
         records = self.records
