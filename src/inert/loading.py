@@ -11,6 +11,7 @@ import numpy as np
 
 from .arrays import array_of
 from .errors import FormatError, UnsupportedError
+from .names import piece
 from .tensor import Tensor
 
 TYPE_CHECKING = False
@@ -67,7 +68,7 @@ def find(value: Any, path: str) -> Any:
                 value, at = found[0], end
                 break
         else:
-            known = ", ".join(map(str, list(value)[:8])) if isinstance(value, dict) else type(value).__name__
+            known = ", ".join(map(piece, list(value)[:8])) if isinstance(value, dict) else type(value).__name__
             raise FormatError(f"no {'.'.join(steps[at:])!r} in {'.'.join(steps[:at]) or 'the saved object'}", hint=f"there is: {known}")
     return value
 
@@ -77,7 +78,7 @@ def step(value: Any, key: str) -> tuple[Any] | None:
     if isinstance(value, dict):
         if key in value:
             return (value[key],)
-        return next(((item,) for name, item in value.items() if not isinstance(name, str) and str(name) == key), None)
+        return next(((item,) for name, item in value.items() if not isinstance(name, str) and piece(name) == key), None)
     if isinstance(value, (list, tuple)):
         return (value[int(key)],) if key.isdigit() and int(key) < len(value) else None
     fields = getattr(value, "fields", None) or getattr(value, "__dict__", {})

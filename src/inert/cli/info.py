@@ -67,7 +67,7 @@ def general(found: dict[str, Any]) -> Iterator[str]:
         ("byte order", found["byteorder"]),
         ("tensors", f"{counted(found['count'], 'tensor')}, {size(found['nbytes'])}{dtypes and f': {dtypes}'}"),
         ("storages", f"{counted(found['storages'], 'storage')}, {used(found)}"),
-        ("loading", "the usual loader runs code that the file names" if found["loader_executes_code"] else "data only"),
+        ("loading", risk(found)),
     ]
     yield from _columns(rows)
     for lack in found["missing"]:
@@ -77,6 +77,16 @@ def general(found: dict[str, Any]) -> Iterator[str]:
 def used(found: dict[str, Any]) -> str:
     held = size(found["storage_nbytes"])
     return held if found["used_nbytes"] == found["storage_nbytes"] else f"the tensors use {size(found['used_nbytes'])} of {held}"
+
+
+def risk(found: dict[str, Any]) -> str:
+    """What a load would run, said of this file rather than of its format."""
+    if not found["loader_executes_code"]:
+        return "the format holds data only"
+    blocked = found["loads"]["weights_only"]["blocked"]
+    if not blocked:
+        return "a pickle, of names that torch itself takes for safe"
+    return f"a full load runs what the file names: {', '.join(map(clean, blocked[:6]))}{' …' if len(blocked) > 6 else ''}"
 
 
 def loading(found: dict[str, Any]) -> Iterator[str]:
