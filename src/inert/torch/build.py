@@ -45,7 +45,10 @@ _ODD = (Odd, ValueError, TypeError, OverflowError, ArithmeticError, LookupError,
 def _foreseen(reference: Reference) -> bool:
     """Whether a persistent id that names no storage is one that torch writes: a class with its source, an object of torch.package."""
     pid = reference.pid
-    return type(pid) is tuple and bool(pid) and text(pid[0]) in ("module", "reduce_package")
+    if type(pid) is not tuple or not pid:
+        return False
+    kind = text(pid[0])
+    return kind == "reduce_package" or (kind == "module" and len(pid) > 1 and type(pid[1]) is Global)
 
 
 class Work:
