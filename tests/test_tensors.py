@@ -915,7 +915,14 @@ def saved(path: Path, state: Any, storages: dict[str, bytes], **options: Any) ->
 def test_load_gives_arrays_that_share_what_the_tensors_shared(mmap: bool, tmp_path: Path) -> None:
     held = storage("0", 6)
     tied = tensor(held, (2, 3))
-    state = {"a": tied, "b": tied, "row": tensor(held, (3,), (1,), 3), "list": [tied, 5], "w": tensor(storage("1", 2), (2,)), "od": OrderedDict(x=tied)}
+    state = {
+        "a": tied,
+        "b": tied,
+        "row": tensor(held, (3,), (1,), 3),
+        "list": [tied, 5],
+        "w": tensor(storage("1", 2), (2,)),
+        "od": OrderedDict(x=tied),
+    }
     path = saved(tmp_path / "m.pt", state, {"0": floats(range(6)), "1": floats([7, 8])})
     found = inert.load(path, mmap=mmap)
     assert found["a"].tolist() == [[0, 1, 2], [3, 4, 5]]
@@ -933,9 +940,17 @@ def test_load_gives_arrays_that_share_what_the_tensors_shared(mmap: bool, tmp_pa
 
 
 def test_load_keeps_what_no_array_can_say(tmp_path: Path) -> None:
-    coordinates = Made(SPARSE, (Name("torch", "sparse_coo"), (tensor(storage("1", 1, "Long"), (1, 1)), tensor(storage("0", 1), (1,)), (4,))))
+    coordinates = Made(
+        SPARSE, (Name("torch", "sparse_coo"), (tensor(storage("1", 1, "Long"), (1, 1)), tensor(storage("0", 1), (1,)), (4,)))
+    )
     meta = Made(Name("torch._utils", "_rebuild_meta_tensor_no_storage"), (Name("torch", "float16"), (2,), (1,), False))
-    state = {"sparse": coordinates, "meta": meta, "half": v3("complex32", bytes(4), (1,)), "bf": v3("bfloat16", bytes(4), (2,)), "n": [1, "x"]}
+    state = {
+        "sparse": coordinates,
+        "meta": meta,
+        "half": v3("complex32", bytes(4), (1,)),
+        "bf": v3("bfloat16", bytes(4), (2,)),
+        "n": [1, "x"],
+    }
     for mmap in (True, False):
         found = inert.load(saved(tmp_path / "m.pt", state, {"0": bytes(4), "1": bytes(8)}), mmap=mmap)
         assert [type(found[name]) for name in ("sparse", "meta", "half")] == [Tensor] * 3
@@ -945,7 +960,13 @@ def test_load_keeps_what_no_array_can_say(tmp_path: Path) -> None:
 
 def test_load_takes_a_part_by_its_path(tmp_path: Path) -> None:
     w = tensor(storage("0", 1), (1,))
-    state = {"a": {"b.c": {"d": w}, "b": 1}, "list": [{"x": 2}, (3, 4)], 5: {"six": 6}, "obj": Made(Name("gone", "C"), (), {"field": [7]}, new=True), (1 << 20000): 8}
+    state = {
+        "a": {"b.c": {"d": w}, "b": 1},
+        "list": [{"x": 2}, (3, 4)],
+        5: {"six": 6},
+        "obj": Made(Name("gone", "C"), (), {"field": [7]}, new=True),
+        (1 << 20000): 8,
+    }
     path = saved(tmp_path / "m.pt", state, {"0": floats([9])})
     assert inert.load(path, root="a.b.c.d").tolist() == [9]
     for root, wanted in (("a.b", 1), ("list.0.x", 2), ("list.1.1", 4), ("5.six", 6), ("obj.field.0", 7)):
@@ -956,7 +977,9 @@ def test_load_takes_a_part_by_its_path(tmp_path: Path) -> None:
 
 
 def test_load_refuses_a_damaged_tensor_by_name_and_other_things_as_open_does(tmp_path: Path) -> None:
-    path = saved(tmp_path / "m.pt", {"ok": tensor(storage("0", 1), (1,)), "bad": tensor(storage("1", 9), (9,))}, {"0": bytes(4), "1": bytes(4)})
+    path = saved(
+        tmp_path / "m.pt", {"ok": tensor(storage("0", 1), (1,)), "bad": tensor(storage("1", 9), (9,))}, {"0": bytes(4), "1": bytes(4)}
+    )
     for mmap in (True, False):
         with pytest.raises(FormatError, match="data/1 holds 4 bytes where the pickle says 36"):
             inert.load(path, mmap=mmap)

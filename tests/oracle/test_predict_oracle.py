@@ -84,6 +84,7 @@ def work() -> None:
 
     import torch
 
+    sys.meta_path.insert(0, Absent())
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
@@ -98,6 +99,18 @@ def work() -> None:
                 os._exit(0)
             if modes and os.waitpid(child, 0)[1]:
                 raise SystemExit("torch died")
+
+
+class Absent:
+    """Hides what this environment has besides torch and NumPy: predictions are for a machine that has just these."""
+
+    NAMES = frozenset(
+        ("lightning", "lightning_fabric", "lightning_utilities", "omegaconf", "pytorch_lightning", "safetensors", "torchmetrics")
+    )
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        if name.partition(".")[0] in self.NAMES:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
 class Worker:

@@ -132,6 +132,7 @@ def objects(draw: st.DrawFn) -> Any:
         st.dictionaries(keys, st.recursive(leaves, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=4) | st.tuples(inner, inner), max_leaves=12), max_size=8)
         | st.lists(leaves, max_size=6) | places
     )  # fmt: skip
+    shape = [shape, [Place(i) for i in range(len(tensors))]] if draw(st.booleans()) else shape
     return filled(shape, tensors)
 
 
