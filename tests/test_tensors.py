@@ -421,6 +421,23 @@ def test_what_is_built_onto_a_tensor_is_kept() -> None:
         assert checkpoint.tensors["p"].numpy().tolist() == [1, 2]
 
 
+@pytest.mark.parametrize("hooks", [{}, OrderedDict(), Made(HOOKS, ([],)), None], ids=["dict", "OrderedDict", "of Python 2", "None"])
+def test_no_hooks_are_not_noted(hooks: Any) -> None:
+    with opened({"w": Made(REBUILD_V2, (storage("0", 2), 0, (2,), (1,), True, hooks))}, {"0": floats([1, 2])}) as checkpoint:
+        assert not checkpoint.notes
+        assert checkpoint.tensors["w"].numpy().tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "hooks", [{1: "hook"}, Made(HOOKS, ([[1, "hook"]],)), Made(HOOKS, (), {"later": "hook"})], ids=["dict", "arguments", "state"]
+)
+def test_hooks_are_found_wherever_they_are(hooks: Any) -> None:
+    with opened({"w": Made(REBUILD_V2, (storage("0", 2), 0, (2,), (1,), True, hooks))}, {"0": floats([1, 2])}) as checkpoint:
+        assert {note.code for note in checkpoint.notes} == {"tensor-hooks"}
+        kept = checkpoint.tensors["w"].layout.hooks
+        assert "hook" in repr((kept, getattr(kept, "__dict__", None)))
+
+
 def test_hooks_are_noted_and_kept() -> None:
     with opened(
         {"w": Made(REBUILD_V2, (storage("0", 2), 0, (2,), (1,), True, OrderedDict({1: Name("gone", "hook")})))}, {"0": floats([1, 2])}

@@ -212,11 +212,21 @@ class Rebuilder:
 
 
 def _hooks(layout: Layout, hooks: Any) -> Layout:
-    """Backward hooks are an empty OrderedDict in every sound file; anything else is kept as nodes."""
-    if hooks is None or (isinstance(hooks, Call) and hooks.dotted == "collections.OrderedDict" and not hooks.flat and not hooks.items):
-        return layout
-    layout.hooks = hooks
+    """Backward hooks are an empty OrderedDict in every sound file, a plain empty dict in some; anything else is kept as nodes."""
+    if not (hooks is None or _bare(hooks)):
+        layout.hooks = hooks
     return layout
+
+
+def _bare(hooks: Any) -> bool:
+    """Whether these are no hooks at all: a dictionary without arguments, items or a state that could hold some."""
+    if type(hooks) is Dict:
+        return not hooks.flat
+    if not isinstance(hooks, Call) or hooks.dotted != "collections.OrderedDict":
+        return False
+    given = hooks.arguments[0] if type(hooks.arguments) is tuple and len(hooks.arguments) == 1 else None  # Python 2: OrderedDict([])
+    empty = hooks.arguments == () or (type(given) is List and not given.items)
+    return empty and not (hooks.keywords or hooks.states or hooks.flat or hooks.items)
 
 
 def _bits(layout: Layout, metadata: Any) -> Layout:
