@@ -164,7 +164,7 @@ def test_a_zip64_extra_field_that_is_missing_short_or_wild(extra: bytes) -> None
     with pytest.raises(FormatError):
         opened.content("a/x")
     assert content(opened, "a/data.pkl") == b"N."
-    assert {note.code for note in opened.later()} <= {"zip-beyond-end", "zip-local-header"}
+    assert {note.code for note in opened.later()} <= {"zip-beyond-end", "zip-local-header", "zip-sizes"}
     assert opened.later()
 
 
@@ -547,6 +547,13 @@ def test_bytes_before_the_archive(before: bytes, wide: bool) -> None:
         assert checkpoint.tensors["w"].numpy().tolist() == [[0, 1, 2], [3, 4, 5]]
     with pytest.raises(FormatError):
         inert.open(io.BytesIO(data), strict=True)
+
+
+def test_a_stored_member_of_two_sizes_is_noted() -> None:
+    path = Path(__file__).parent / "corpus" / "broken" / "central_packed.pt"
+    assert "zip-sizes" in noted(path.read_bytes())
+    with pytest.raises(FormatError, match="sizes differ"):
+        inert.open(path, strict=True)
 
 
 def test_bytes_before_the_archive_that_its_offsets_count() -> None:

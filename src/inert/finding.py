@@ -23,6 +23,7 @@ CODES: dict[str, tuple[str, str]] = {
     "zip-outside-root": (ERROR, "torch reads only the folder of the first entry; the others are shown but not used"),
     "zip-no-root": (ERROR, "torch.load needs the records inside one folder; zip the folder itself"),
     "zip-method": (ERROR, "torch reads stored and deflated members only"),
+    "zip-sizes": (ERROR, "the directory is damaged or lies; the member is refused"),
     "zip-encrypted": (ERROR, "encrypted members cannot be read"),
     "zip-deflated": (INFO, "a general zip program has compressed this; torch's mmap=True would misread it"),
     "zip-crc-none": (INFO, "the writer computed no checksums; damage cannot be detected"),

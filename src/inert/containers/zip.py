@@ -284,6 +284,9 @@ def _told(members: list[Member]) -> list[Finding]:
             found.append(Finding("zip-encrypted", "encrypted or a patch", member.name, member.offset))
         elif member.method not in (STORED, DEFLATED):
             found.append(Finding("zip-method", f"compression method {member.method}", member.name, member.offset))
+        elif member.method == STORED and member.packed != member.size:
+            text = f"stored, but its sizes differ: {member.packed:,} and {member.size:,}"
+            found.append(Finding("zip-sizes", text, member.name, member.offset))
     deflated = [member.name for member in members if member.method == DEFLATED]
     if deflated:
         found.append(Finding("zip-deflated", f"{len(deflated):,} of {len(members):,} members are compressed", deflated[0]))
