@@ -108,6 +108,7 @@ class Machine:
         self.top = -1  # highest memo index written so far
         self.runs: list[Run] = []  # of rows, in the order of their memo indices
         self.hidden = 0  # memo entries that rows stand for and that are not written out
+        self.dropped: dict[int, list[Call]] = {}  # by id of their first argument: calls made for their effect on it (copyreg's setters)
         self.changed: set[int] = set()  # ids of rows whose results later opcodes did something to
         self.templates: dict[tuple[bytes, ...], Template] = {}
         self.lock = RLock()

@@ -11,7 +11,7 @@ from re import compile as pattern
 from struct import Struct
 
 from ..errors import FormatError, LimitError, TruncatedError
-from .nodes import Buffer, ByteString, Call, Dict, Global, List, Node, Reference, Set
+from .nodes import Buffer, ByteString, Call, Dict, Global, List, Node, Reference, Set, own
 from .row import take
 
 TYPE_CHECKING = False
@@ -71,7 +71,9 @@ def stop(m: Machine, position: int) -> int:
 
 def pop(m: Machine, position: int) -> int:
     if m.stack:
-        m.stack.pop()
+        gone = m.stack.pop()
+        if type(gone) is Call and type(gone.arguments) is tuple and gone.arguments and isinstance(gone.arguments[0], Call):
+            m.dropped.setdefault(id(gone.arguments[0]), []).append(gone)
     else:
         _unmark(m)
     return position
@@ -152,7 +154,7 @@ def long4(m: Machine, position: int) -> int:
 
 
 def _utf8(raw: bytes) -> str:
-    return str(raw, "utf-8", "surrogatepass")
+    return own(str(raw, "utf-8", "surrogatepass"))
 
 
 def binunicode(m: Machine, position: int) -> int:
@@ -160,7 +162,8 @@ def binunicode(m: Machine, position: int) -> int:
     end: int = start + U4(m.data, position)[0]
     if end > m.size:
         _take(m, start, end - start)
-    m.stack.append(str(m.data[start:end], "utf-8", "surrogatepass"))
+    text = str(m.data[start:end], "utf-8", "surrogatepass")
+    m.stack.append(text if end - start > 3 else own(text))
     return end
 
 
@@ -202,7 +205,7 @@ def string(m: Machine, position: int) -> int:
 
 def unicode_(m: Machine, position: int) -> int:
     text, position = _line(m, position, m.size)
-    m.stack.append(str(text, "raw-unicode-escape"))
+    m.stack.append(own(str(text, "raw-unicode-escape")))
     return position
 
 

@@ -197,3 +197,9 @@ def shown(value: Any) -> str:
     if isinstance(value, int) and value.bit_length() > 200:
         return f"a number of {value.bit_length():,} bits"
     return repr(value)[:80]
+
+
+def own(text: str) -> str:
+    """The text as an object of its own. Python keeps one object for each text of one letter, but a pickle that writes such a text twice
+    has had two: encode.py must tell them apart."""
+    return "".join(("", text)) if len(text) == 1 else text

@@ -16,7 +16,7 @@ from operator import itemgetter
 from struct import pack, unpack
 
 from ..errors import FormatError
-from .nodes import Call, Global
+from .nodes import Call, Global, own
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,15 +50,20 @@ class Template:
     """The memoised names that many Rows share: function, 'storage', storage type, location, hooks class. ``meaning`` is
     for the layer above, which works it out once for each template."""
 
-    __slots__ = ("function", "hooks", "location", "machine", "meaning", "storage", "tag")
+    __slots__ = ("function", "hooks", "indices", "location", "machine", "meaning", "storage", "tag")
 
-    def __init__(self, function: Any, tag: Any, storage: Any, location: Any, hooks: Any) -> None:
+    def __init__(self, indices: tuple[int, ...], function: Any, tag: Any, storage: Any, location: Any, hooks: Any) -> None:
+        self.indices = indices  # where the memo holds the five
         self.function = function
         self.tag = tag
         self.storage = storage
         self.location = location
         self.hooks = hooks
         self.meaning: Any = None
+
+    @property
+    def nodes(self) -> tuple[Any, ...]:
+        return self.function, self.tag, self.storage, self.location, self.hooks
 
 
 _NOTHING = Call(None, (), 0, "")
@@ -224,9 +229,9 @@ def _packed(values: list[int]) -> memoryview:
 def _texts(raw: tuple[bytes, ...]) -> list[str]:
     """The texts decoded, all at once where none holds a line feed."""
     whole = b"\n".join(raw)
-    if whole.count(b"\n") == len(raw) - 1:
+    if whole.count(b"\n") == len(raw) - 1 and min(map(len, raw)) > 3:  # shorter ones may be of one letter
         return str(whole, "utf-8", "surrogatepass").split("\n")
-    return [str(text, "utf-8", "surrogatepass") for text in raw]
+    return [own(str(text, "utf-8", "surrogatepass")) for text in raw]
 
 
 def _column(codes: tuple[bytes, ...], value: Callable[[bytes], Any]) -> list[Any]:
@@ -242,10 +247,11 @@ def _template(machine: Machine, names: bytes, location: bytes, hooks: bytes) -> 
         width = 2 if names[position] == 0x68 else 5
         gets.append(names[position : position + width])
         position += width + behind
-    values = [machine.fetch(index_of(get)) for get in (*gets, location, hooks)]
+    indices = tuple(map(index_of, (*gets, location, hooks)))
+    values = [machine.fetch(index) for index in indices]
     if type(values[0]) is not Global or type(values[4]) is not Global:
         raise FormatError("no plain names")
-    template = machine.templates[names, location, hooks] = Template(*values)
+    template = machine.templates[names, location, hooks] = Template(indices, *values)
     return template
 
 

@@ -1,0 +1,516 @@
+"""The pickler: nodes (and, by way of ``expand``, plain values) → the bytes that the writing program's own pickler would write.
+
+Knows: the opcodes of protocols 2 to 5, the memo, batches and frames, in a Style. It is a loop with a stack of its own: no recursion.
+Refuses to know: what the objects mean. What it has no opcode for is given to ``expand``, which names the call that stands for it.
+
+Facts: CPython 3.13 Lib/pickle.py and Modules/_pickle.c (order of opcodes, batches, frames, recursive tuples and reductions).
+"""
+
+from __future__ import annotations
+
+from struct import pack
+
+from ..errors import UnsupportedError
+from .handlers import HANDLERS
+from .nodes import Buffer, ByteString, Call, Dict, Global, List, Raw, Reference, Set, shown
+from .row import Row, index_of
+from .style import candidates
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from .decode import Document
+    from .style import Style
+
+    Expand = Callable[[Any], Any]
+
+FRAME_TARGET = 64 << 10  # a frame is ended at the first object that begins beyond so many bytes …
+FRAME_LEAST = 4  # … and none is made for fewer
+_MISSING = object()
+
+
+class Op(bytes):
+    """Opcodes to write as they are, at their turn."""
+
+    __slots__ = ()
+
+
+class Step:
+    """What is to be done when the parts of ``node`` have been written: ``ends`` it (the opcode), and ``drop`` if it turns out to have been
+    written meanwhile, inside of its own parts."""
+
+    __slots__ = ("drop", "ends", "node", "puts")
+
+    def __init__(self, node: Any, ends: bytes, drop: bytes, puts: bool = True) -> None:
+        self.node = node
+        self.ends = ends
+        self.drop = drop
+        self.puts = puts
+
+
+class Put:
+    """Memoise ``node``, which is on top of the stack."""
+
+    __slots__ = ("node",)
+
+    def __init__(self, node: Any) -> None:
+        self.node = node
+
+
+class Encoder:
+    """Writes one pickle. ``references`` lists the persistent ids in the order they were written (for a Row: the Row itself).
+
+    ``edits``: by id of a node, what it holds instead (for a List its items, for a Dict or Call its keys and values in turn)."""
+
+    def __init__(self, style: Style, document: Document | None = None, expand: Expand | None = None, edits: dict[int, Any] | None = None):
+        self.style = style
+        self.expand = expand
+        self.edits = edits or {}
+        self.out: list[bytes] = []
+        self.bounds: list[int] = []  # places in ``out`` where an object begins
+        self.memo: dict[int, int] = {}
+        self.next = style.first
+        self.references: list[Any] = []
+        self.expanded: dict[int, tuple[Any, Any]] = {}  # by id of a value: (the value, which must stay alive, its node)
+        self.kept: set[int] = set()  # ids of the objects that the document shows memoised, where that matters
+        self.machine = document._machine if document is not None else None
+        self.dropped = self.machine.dropped if self.machine is not None else {}
+        self.templates: dict[int, bool] = {}  # by id of a row's template: whether the names it gets lie where they lay
+        if not style.puts_all and self.machine is not None:
+            self.kept = set(map(id, self.machine.memo.values()))
+
+    def encode(self, root: Any) -> bytes:
+        """The pickle of ``root``. UnsupportedError for what no pickle can hold in this style."""
+        self._shared(root)
+        todo: list[Any] = [root]
+        table = _TABLE
+        while todo:
+            item = todo.pop()
+            kind = type(item)
+            if kind is Op:
+                self.out.append(item)
+                continue
+            if kind is Step:
+                self._end(item)
+                continue
+            if kind is Put:
+                self.put(item.node)
+                continue
+            if self.style.framed:
+                self.bounds.append(len(self.out))
+            write = table.get(kind)
+            if write is None:
+                item = self._expand(item)
+                write = table[type(item)]
+            write(self, item, todo)
+        self.out.append(b".")
+        head = bytes((0x80, self.style.protocol))
+        return head + (framed(self.out, self.bounds, self.style.outside) if self.style.framed else b"".join(self.out))
+
+    def _shared(self, root: Any) -> None:
+        """Where not everything is memoised: containers that are met more than once, which must be."""
+        if self.style.puts_all:
+            return
+        seen: set[int] = set()
+        todo = [root]
+        while todo:
+            node = todo.pop()
+            parts = parts_of(node, self.edits) if type(node) is not Row else ()
+            if parts is None:
+                continue
+            if id(node) in seen:
+                self.kept.add(id(node))
+                continue
+            seen.add(id(node))
+            todo += parts
+
+    def _expand(self, value: Any) -> Any:
+        known = self.expanded.get(id(value))
+        if known is None:
+            node = self.expand(value) if self.expand is not None else value
+            if type(node) not in _TABLE:
+                raise UnsupportedError(f"a pickle cannot hold {shown(value)} ({type(value).__name__})")
+            known = self.expanded[id(value)] = value, node
+            self.kept.add(id(node))
+        return known[1]
+
+    # -- memo ---------------------------------------------------------------------------------------------------------------
+
+    def get(self, node: Any) -> bool:
+        """Write the GET of what has been memoised. False where it has not."""
+        index = self.memo.get(id(node))
+        if index is None:
+            return False
+        self.out.append(b"h" + bytes((index,)) if index < 256 else b"j" + pack("<I", index))
+        return True
+
+    def put(self, node: Any) -> None:
+        """Memoise what is on top of the stack."""
+        if not self.style.puts_all and id(node) not in self.kept:
+            return
+        index = self.memo[id(node)] = self.next
+        self.next += 1
+        if self.style.memoize:
+            self.out.append(b"\x94")
+        else:
+            self.out.append(b"q" + bytes((index,)) if index < 256 else b"r" + pack("<I", index))
+
+    def _end(self, step: Step) -> None:
+        if id(step.node) in self.memo:  # a tuple or call that holds itself has been written meanwhile: take that one
+            self.out.append(step.drop)
+            self.get(step.node)
+            return
+        self.out.append(step.ends)
+        if step.puts:
+            self.put(step.node)
+
+    # -- containers -----------------------------------------------------------------------------------------------------------
+
+    def batches(self, items: list[Any], width: int, one: bytes, many: bytes, exact: bool) -> Iterator[Any]:
+        """Items (``width`` of them belong together) in batches, with their opcodes."""
+        size, step = len(items), self.style.batch * width
+        if not size and self.style.marked:
+            yield Op(b"(" + many)
+        if size == width and self.style.single:
+            yield from items
+            yield Op(one)
+            return
+        at = 0
+        while at < size:
+            batch = items[at : at + step]
+            at += step
+            if len(batch) == width and self.style.single and not exact:
+                yield from batch
+                yield Op(one)
+            else:
+                yield Op(b"(")
+                yield from batch
+                yield Op(many)
+        if exact and width == 2 and size and size % step == 0:  # CPython's C code finds out that a dict has ended by an empty batch
+            yield Op(b"(" + many)
+
+    # -- rows -----------------------------------------------------------------------------------------------------------------
+
+    def row(self, row: Row) -> bool:
+        """Copy the bytes of a row, where its memo indices are the ones that come next anyway. False where they are not."""
+        machine = self.machine
+        if machine is None or row.run.machine is not machine or id(row) in machine.changed or self.style.memoize:
+            return False
+        data, start, first = machine.data, row.start, row.first
+        if data[start] == 0x58:  # the text before it has been written on its own
+            start += 5 + int.from_bytes(data[start + 1 : start + 5], "little")
+            start += 2 if data[start] == 0x71 else 5
+            first += 1
+        if first != self.next or not self._steady(row, data, start):
+            return False
+        if hasattr(row, "_made"):
+            for index in range(row.first, row.last):  # from the text's on: the machine has made it anew
+                if index in machine.memo:
+                    self.memo[id(machine.memo[index])] = index
+        self.memo[id(row)] = row.last
+        self.next = row.last + 1
+        self.out.append(data[start : row.end])
+        self.references.append(row)
+        return True
+
+    def _steady(self, row: Row, data: bytes, start: int) -> bool:
+        """Whether the names that a row gets from the memo lie there under the same indices."""
+        template = row.template
+        known = self.templates.get(id(template))
+        if known is None:
+            known = self.templates[id(template)] = all(
+                self.memo.get(id(node)) == index for node, index in zip(template.nodes, template.indices, strict=True)
+            )
+        key = start + sum(2 if index < 256 else 5 for index in template.indices[:3]) + 2  # behind the names and two marks
+        return known and data[key] == 0x58  # a key that is fetched from the memo is written step by step
+
+
+def parts_of(node: Any, edits: dict[int, Any]) -> list[Any] | None:
+    """What a node holds; None for a leaf."""
+    kind = type(node)
+    if kind is tuple:
+        return list(node)
+    if kind is List or kind is Set:
+        return list(edits.get(id(node), node.items))
+    if kind is Dict:
+        return list(edits.get(id(node), node.flat))
+    if isinstance(node, Call):
+        return [node.function, node.arguments, node.keywords, *(node.items or ()), *edits.get(id(node), node.flat or ()), *node.states]
+    if kind is Reference:
+        return [node.pid]
+    return None
+
+
+# -- one function for each kind of node ---------------------------------------------------------------------------------------
+
+
+def _constant(code: bytes) -> Callable[[Encoder, Any, list[Any]], None]:
+    return lambda e, value, todo: e.out.append(code)
+
+
+def _bool(e: Encoder, value: bool, todo: list[Any]) -> None:
+    e.out.append(b"\x88" if value else b"\x89")
+
+
+def _int(e: Encoder, value: int, todo: list[Any]) -> None:
+    if 0 <= value < 1 << 8:
+        e.out.append(bytes((0x4B, value)))
+    elif 0 <= value < 1 << 16:
+        e.out.append(b"M" + pack("<H", value))
+    elif -(1 << 31) <= value < 1 << 31:
+        e.out.append(b"J" + pack("<i", value))
+    elif e.style.wide == "text" and -(1 << 63) <= value < 1 << 63:
+        e.out.append(b"I%d\n" % value)
+    else:
+        e.out.append(long1(value, 8 if e.style.wide == "eight" else 0))
+
+
+def long1(value: int, least: int = 0) -> bytes:
+    """LONG1 or LONG4 of a number, in as few bytes as hold it, but ``least`` of them."""
+    size = (value.bit_length() if value >= 0 else (value + 1).bit_length()) // 8 + 1
+    size = max(size if value else 0, least)
+    return (b"\x8a" + bytes((size,)) if size < 256 else b"\x8b" + pack("<i", size)) + value.to_bytes(size, "little", signed=True)
+
+
+def _float(e: Encoder, value: float, todo: list[Any]) -> None:
+    e.out.append(b"G" + pack(">d", value))
+
+
+def _counted(e: Encoder, node: Any, raw: bytes, short: bytes, plain: bytes, long: bytes, sign: str = "I") -> None:
+    size = len(raw)
+    if short and size < 256:
+        head = short + bytes((size,))
+    elif size < 1 << (31 if sign == "i" else 32):
+        head = plain + pack("<" + sign, size)
+    elif long and e.style.protocol >= 4:
+        head = long + pack("<Q", size)
+    else:
+        raise UnsupportedError(f"protocol {e.style.protocol} has no text of {size:,} bytes", hint="use protocol 4")
+    e.out.append(head + raw if size < FRAME_TARGET else head)
+    if size >= FRAME_TARGET:
+        e.out.append(raw)
+    e.put(node)
+
+
+def _str(e: Encoder, value: str, todo: list[Any]) -> None:
+    if not e.get(value):
+        raw = value.encode("utf-8", "surrogatepass")
+        _counted(e, value, raw, b"\x8c" if e.style.protocol >= 4 else b"", b"X", b"\x8d")
+
+
+def _bytes(e: Encoder, value: bytes, todo: list[Any]) -> None:
+    if e.style.protocol < 3:
+        todo.append(e._expand(value) if e.expand is not None else Call(Global("_codecs", "encode", 0), (value.decode("latin-1"), "latin1"), 0, "REDUCE"))
+    elif not e.get(value):
+        _counted(e, value, value, b"C", b"B", b"\x8e")
+
+
+def _byte_string(e: Encoder, value: ByteString, todo: list[Any]) -> None:
+    if not e.get(value):
+        _counted(e, value, value, b"U", b"T", b"", "i")
+
+
+def _bytearray(e: Encoder, value: bytearray, todo: list[Any]) -> None:
+    if e.style.protocol < 5:
+        raise UnsupportedError("a bytearray needs protocol 5")
+    if not e.get(value):
+        e.out.append(b"\x96" + pack("<Q", len(value)))
+        e.out.append(bytes(value))
+        e.put(value)
+
+
+def _tuple(e: Encoder, node: tuple[Any, ...], todo: list[Any]) -> None:
+    count = len(node)
+    if not count:
+        e.out.append(b")")
+    elif not e.get(node):
+        if count <= 3:
+            todo.append(Step(node, b"\x85\x86\x87"[count - 1 : count], b"0" * count))
+        else:
+            e.out.append(b"(")
+            todo.append(Step(node, b"t", b"1"))
+        todo += reversed(node)
+
+
+def _list(e: Encoder, node: List, todo: list[Any]) -> None:
+    if not e.get(node):
+        e.out.append(b"]")
+        e.put(node)
+        todo += reversed(list(e.batches(e.edits.get(id(node), node.items), 1, b"a", b"e", e.style.exact)))
+
+
+def _dict(e: Encoder, node: Dict, todo: list[Any]) -> None:
+    if not e.get(node):
+        e.out.append(b"}")
+        e.put(node)
+        todo += reversed(list(e.batches(e.edits.get(id(node), node.flat), 2, b"s", b"u", e.style.exact)))
+
+
+def _set(e: Encoder, node: Set, todo: list[Any]) -> None:
+    if e.get(node):
+        return
+    items = e.edits.get(id(node), node.items)
+    if node.frozen:
+        e.out.append(b"(")
+        todo.append(Step(node, b"\x91", b"1"))
+        todo += reversed(items)
+        return
+    e.out.append(b"\x8f")
+    e.put(node)
+    for at in reversed(range(0, len(items) + (len(items) % 1000 == 0 and bool(items)), 1000)):
+        todo += [Op(b"\x90"), *reversed(items[at : at + 1000]), Op(b"(")]
+
+
+def _row(e: Encoder, row: Row, todo: list[Any]) -> None:
+    if e.get(row) or e.row(row):
+        return
+    row.events()
+    if e.machine is not None and row.run.machine is e.machine and e.machine.data[row.start] == 0x58 and row.first in e.machine.memo:
+        e.memo[id(e.machine.memo[row.first])] = e.next - 1  # the text before it, which the machine has made anew
+    if not e.style.puts_all and e.machine is not None:
+        e.kept.update(id(e.machine.memo[i]) for i in range(row.first, row.last + 1) if i in e.machine.memo)
+    _call(e, row, todo)
+
+
+_CALLS = {"REDUCE": b"R", "NEWOBJ": b"\x81", "NEWOBJ_EX": b"\x92"}
+
+
+def _call(e: Encoder, node: Call, todo: list[Any]) -> None:
+    if e.get(node):
+        return
+    later: list[Any] = []
+    if node.items:
+        later += e.batches(node.items, 1, b"a", b"e", False)
+    flat = e.edits.get(id(node), node.flat)
+    if flat:
+        later += e.batches(flat, 2, b"s", b"u", False)
+    for state in node.states:
+        later += (state, Op(b"b"))
+    for setter in e.dropped.get(id(node), ()):  # what sets the state, called for its effect alone
+        later += (setter.function, Op(b"("), *setter.arguments, Op(b"tR0")) if len(setter.arguments) != 2 else (
+            setter.function, *setter.arguments, Op(b"\x86R0")
+        )  # fmt: skip
+    puts = not e.style.late
+    if not puts:
+        later.append(Put(node))
+    todo += reversed(later)
+    if node.how == "INST":
+        name = f"{node.function.module}\n{node.function.name}\n".encode()
+        todo += [Step(node, b"i" + name, b"1"), *reversed(node.arguments), Op(b"(")]
+    elif node.how == "OBJ":
+        todo += [Step(node, b"o", b"1"), *reversed(node.arguments), node.function, Op(b"(")]
+    elif e.style.marked and node.how == "REDUCE" and type(node.arguments) is tuple:
+        todo += [Step(node, b"tR", b"10", puts), *reversed(list(_marked(node.arguments))), Op(b"("), node.function]
+    elif node.how in _CALLS:
+        parts = [node.function, node.arguments, *([node.keywords] if node.how == "NEWOBJ_EX" else [])]
+        todo += [Step(node, _CALLS[node.how], b"0" * len(parts), puts), *reversed(parts)]
+    else:
+        raise UnsupportedError(f"a call by {node.how} leaves nothing to write")
+
+
+def _marked(arguments: tuple[Any, ...]) -> Iterator[Any]:
+    """Arguments as torch's C++ pickler writes them: sizes and strides have marks too."""
+    for part in arguments:
+        if type(part) is tuple and part and set(map(type, part)) == {int}:
+            yield from (Op(b"("), *part, Op(b"t"))
+        else:
+            yield part
+
+
+def _global(e: Encoder, node: Global, todo: list[Any]) -> None:
+    if e.get(node):
+        return
+    if node.how == "EXT":
+        number = int(node.name.rpartition(" ")[2])
+        e.out.append(b"\x82" + bytes((number,)) if number < 256 else b"\x83" + pack("<H", number) if number < 1 << 16 else b"\x84" + pack("<i", number))
+        return
+    if e.style.protocol >= 4 and node.how != "GLOBAL":
+        todo += [Step(node, b"\x93", b"00"), node.name, node.module]
+        return
+    if "\n" in node.module or "\n" in node.name:
+        raise UnsupportedError("a name with a line feed in it, before protocol 4")
+    e.out.append(f"c{node.module}\n{node.name}\n".encode("utf-8", "surrogatepass"))
+    e.put(node)
+
+
+def _reference(e: Encoder, node: Reference, todo: list[Any]) -> None:
+    if e.style.late:
+        if e.get(node):
+            return
+        todo.append(Put(node))
+    e.references.append(node)
+    pid = node.pid
+    if e.style.long_counts and type(pid) is tuple and len(pid) in (5, 6) and type(pid[4]) is int and e.get(pid) is False:
+        tail = [pid[5]] if len(pid) == 6 else []
+        todo += [Op(b"Q"), Step(pid, b"t", b"1"), *tail, Op(long1(pid[4])), *reversed(pid[:4]), Op(b"(")]
+    else:
+        todo += [Op(b"Q"), pid]
+
+
+def _buffer(e: Encoder, node: Buffer, todo: list[Any]) -> None:
+    e.out.append(b"\x97")
+
+
+def _raw(e: Encoder, node: Raw, todo: list[Any]) -> None:
+    raise UnsupportedError("bytes stand between the opcodes, as joblib writes them", hint="convert to another format")
+
+
+_TABLE: dict[type, Callable[[Encoder, Any, list[Any]], None]] = {
+    type(None): _constant(b"N"), bool: _bool, int: _int, float: _float, str: _str, bytes: _bytes, ByteString: _byte_string,
+    bytearray: _bytearray, tuple: _tuple, List: _list, Dict: _dict, Set: _set, Row: _row, Call: _call, Global: _global,
+    Reference: _reference, Buffer: _buffer, Raw: _raw,
+}  # fmt: skip
+
+
+# -- frames -------------------------------------------------------------------------------------------------------------------
+
+
+def framed(out: list[bytes], bounds: list[int], outside: bool) -> bytes:
+    """The opcodes in frames, as CPython cuts them: at the first object beyond 64 KiB, and large texts and bytes ``outside`` of any."""
+    made: list[bytes] = []
+    frame: list[bytes] = []
+    size, starts = 0, set(bounds)
+
+    def close() -> None:
+        nonlocal size
+        if frame:
+            made.append((b"\x95" + pack("<Q", size) if size >= FRAME_LEAST else b"") + b"".join(frame))
+        frame.clear()
+        size = 0
+
+    for at, piece in enumerate(out):
+        if at in starts and size >= FRAME_TARGET:
+            close()
+        if outside and len(piece) >= FRAME_TARGET:  # its head is the last piece of the frame before: it stands outside too
+            head = frame.pop()
+            size -= len(head)
+            close()
+            made += (head, piece)
+            continue
+        frame.append(piece)
+        size += len(piece)
+    close()
+    return b"".join(made)
+
+
+def encode(root: Any, style: Style, document: Document | None = None, expand: Expand | None = None) -> bytes:
+    """The pickle of ``root`` in a Style. ``document``: where its nodes come from."""
+    return Encoder(style, document, expand).encode(root)
+
+
+def style_of(document: Document) -> tuple[Style, bool]:
+    """The Style in which a sound Document is written, and whether writing it again in that gives its very bytes."""
+    data = bytes(document.data[: document.end])
+    styles = candidates(document)
+    for style in styles:
+        try:
+            if encode(document.root, style, document) == data:
+                return style, True
+        except UnsupportedError:
+            continue
+    return styles[0], False
+
+
+assert len(HANDLERS) == 256
