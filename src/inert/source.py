@@ -52,6 +52,10 @@ class Source:
         """(path, offset) of the same bytes in a plain file, or None."""
         return None
 
+    def descriptor(self, offset: int) -> tuple[int, int] | None:
+        """(file descriptor, offset in its file) of the byte at ``offset``, for kernel copies; None where the bytes lie in no open file."""
+        return None
+
     def check(self, offset: int, length: int) -> None:
         if offset < 0 or length < 0 or offset + length > self.size:
             raise TruncatedError(
@@ -135,6 +139,10 @@ class FileSource(Source):
 
     def region(self, offset: int, length: int) -> tuple[str, int]:
         return self.path, offset
+
+    def descriptor(self, offset: int) -> tuple[int, int]:
+        self._unchanged()
+        return self._fd, offset
 
     def close(self) -> None:
         fd, self._fd = self._fd, -1
@@ -228,6 +236,9 @@ class ScratchSource(Source):
             self._map = memoryview(mmap(self._fd, self.size, access=ACCESS_READ))
         return self._map[offset : offset + length] if self._map else memoryview(b"")
 
+    def descriptor(self, offset: int) -> tuple[int, int]:
+        return self._fd, offset
+
     def __del__(self) -> None:
         os.close(self._fd)
 
@@ -274,6 +285,9 @@ class Window(Source):
 
     def region(self, offset: int, length: int) -> tuple[str, int] | None:
         return self._span.source.region(self._span.offset + offset, length)
+
+    def descriptor(self, offset: int) -> tuple[int, int] | None:
+        return self._span.source.descriptor(self._span.offset + offset)
 
     @contextmanager
     def steady(self) -> Iterator[None]:
