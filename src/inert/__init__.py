@@ -11,6 +11,7 @@ from .finding import Finding
 from .formats import FORMATS
 from .limits import Limits
 from .reading import load, open
+from .saving import save
 from .tensor import Tensor
 
 __version__ = "0.1.0"
@@ -31,4 +32,5 @@ __all__ = [
     "__version__",
     "load",
     "open",
+    "save",
 ]

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 from contextlib import contextmanager, suppress
 
@@ -21,9 +20,10 @@ from .source import CHUNK, Span
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from typing import TypeAlias
 
     Progress = Callable[[int], None]  # told how many bytes have been poured more
-    Piece = bytes | Span | "Stream"
+    Piece: TypeAlias = "bytes | Span | Stream"
 
 _NO_KERNEL_COPY = {errno.ENOSYS, errno.EXDEV, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM, errno.EBADF, errno.ETXTBSY}
 KERNEL_CHUNK = 64 << 20  # bytes of one kernel copy: progress is told and Ctrl-C heard between two
@@ -202,7 +202,7 @@ def _temporary(folder: str, path: str) -> tuple[int, str]:
 
 
 def _beside(folder: str, path: str) -> str:
-    return os.path.join(folder, f".{os.path.basename(path)[:100]}.{secrets.token_hex(6)}.part")
+    return os.path.join(folder, f".{os.path.basename(path)[:100]}.{os.urandom(6).hex()}.part")
 
 
 def _named(fd: int, folder: str, path: str) -> str:

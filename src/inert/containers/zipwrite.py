@@ -1,7 +1,7 @@
 """The ZIP container as PyTorch writes it: named pieces → the archive, byte for byte.
 
-Knows: headers, alignment padding, data descriptors, ZIP64 and the serialization id, as PyTorch's writer lays them out. Where everything lies
-follows from names and lengths alone, so the size is known before a byte is written.
+Knows: headers, alignment padding, data descriptors, ZIP64 and the serialization id, as PyTorch's writer lays them out. Where everything
+lies follows from names and lengths alone, so the size is known before a byte is written.
 Refuses to know: what a record means.
 
 Facts: torch 2.13 caffe2/serialize/inline_container.cc (PyTorchStreamWriter) and its miniz; libstdc++ for the order of the id's hashes.
@@ -43,7 +43,9 @@ class Archive:
 
     def __init__(self, root: str, records: Iterable[Record], alignment: int = 64) -> None:
         if not 1 <= alignment <= FULL16:
-            raise UnsupportedError(f"an alignment of {alignment:,} bytes", hint="PyTorch reads 1 to 65535; 64 is usual, 4096 for mapped loads")
+            raise UnsupportedError(
+                f"an alignment of {alignment:,} bytes", hint="PyTorch reads 1 to 65535; 64 is usual, 4096 for mapped loads"
+            )
         self.root = root
         self.records = list(records)
         self.alignment = alignment
@@ -179,9 +181,7 @@ def in_set_order(names: list[str]) -> list[str]:
     return order
 
 
-def _insert(
-    name: str, hashes: dict[str, int], following: dict[str | None, str | None], before: dict[int, str | None], size: int
-) -> None:
+def _insert(name: str, hashes: dict[str, int], following: dict[str | None, str | None], before: dict[int, str | None], size: int) -> None:
     bucket = hashes[name] % size
     if bucket in before:
         place = before[bucket]

@@ -13,7 +13,7 @@ from struct import pack
 from ..errors import UnsupportedError
 from .handlers import HANDLERS
 from .nodes import Buffer, ByteString, Call, Dict, Global, List, Raw, Reference, Set, shown
-from .row import Row, index_of
+from .row import Row
 from .style import candidates
 
 TYPE_CHECKING = False
@@ -302,7 +302,11 @@ def _str(e: Encoder, value: str, todo: list[Any]) -> None:
 
 def _bytes(e: Encoder, value: bytes, todo: list[Any]) -> None:
     if e.style.protocol < 3:
-        todo.append(e._expand(value) if e.expand is not None else Call(Global("_codecs", "encode", 0), (value.decode("latin-1"), "latin1"), 0, "REDUCE"))
+        todo.append(
+            e._expand(value)
+            if e.expand is not None
+            else Call(Global("_codecs", "encode", 0), (value.decode("latin-1"), "latin1"), 0, "REDUCE")
+        )
     elif not e.get(value):
         _counted(e, value, value, b"C", b"B", b"\x8e")
 
@@ -424,7 +428,13 @@ def _global(e: Encoder, node: Global, todo: list[Any]) -> None:
         return
     if node.how == "EXT":
         number = int(node.name.rpartition(" ")[2])
-        e.out.append(b"\x82" + bytes((number,)) if number < 256 else b"\x83" + pack("<H", number) if number < 1 << 16 else b"\x84" + pack("<i", number))
+        e.out.append(
+            b"\x82" + bytes((number,))
+            if number < 256
+            else b"\x83" + pack("<H", number)
+            if number < 1 << 16
+            else b"\x84" + pack("<i", number)
+        )
         return
     if e.style.protocol >= 4 and node.how != "GLOBAL":
         todo += [Step(node, b"\x93", b"00"), node.name, node.module]

@@ -3,7 +3,8 @@
 Knows: the picklers whose habits are known, and which of them may have written a Document.
 Refuses to know: what the pickles mean. encode.py writes in a Style.
 
-Facts: CPython 3.8 to 3.13 Modules/_pickle.c and Lib/pickle.py; CPython 2.7 Modules/cPickle.c; torch 2.13 torch/csrc/jit/serialization/pickler.cpp.
+Facts: CPython 3.8 to 3.13 Modules/_pickle.c and Lib/pickle.py; CPython 2.7 Modules/cPickle.c; torch 2.13
+torch/csrc/jit/serialization/pickler.cpp.
 """
 
 from __future__ import annotations
@@ -58,7 +59,6 @@ KNOWN = (C, PYTHON, CPICKLE, TORCH)
 def candidates(document: Document) -> list[Style]:
     """The Styles in which the Document may have been written, most likely first."""
     protocol, codes = max(2, min(document.protocol, 5)), document.opcodes
-    given = {"protocol": protocol, "memoize": MEMOIZE in codes, "framed": FRAME in codes}
     if protocol >= 3:
         found = [C, PYTHON, C._replace(outside=False)]
     elif BINSTRING & codes.keys():
@@ -66,7 +66,7 @@ def candidates(document: Document) -> list[Style]:
         found = [old._replace(long_counts=True), old, old._replace(long_counts=True, wide="least"), old._replace(first=0), C, PYTHON]
     else:
         found = [C, PYTHON, TORCH, CPICKLE, CPICKLE._replace(long_counts=True)]
-    return [style._replace(**given) for style in found]
+    return [style._replace(protocol=protocol, memoize=MEMOIZE in codes, framed=FRAME in codes) for style in found]
 
 
 def fresh(protocol: int = 2) -> Style:

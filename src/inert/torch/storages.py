@@ -18,6 +18,8 @@ _CLASSES = {
     "QUInt8": "quint8", "QInt32": "qint32", "QUInt4x2": "quint4x2", "QUInt2x4": "quint2x4",
 }  # fmt: skip
 
+CLASS_OF: dict[DType, str] = {DTYPES[dtype]: name for name, dtype in _CLASSES.items()}  # types without one are written untyped
+
 # global → element type: what a persistent id names …
 STORAGE_TYPES: dict[str, DType] = {
     f"{module}.{name}Storage": DTYPES[dtype] for name, dtype in _CLASSES.items() for module in ("torch", "torch.cuda", "torch.storage")

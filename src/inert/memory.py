@@ -1,0 +1,149 @@
+"""Arrays in memory as Tensors: what ``inert.save`` is given.
+
+Knows: NumPy arrays (ml_dtypes' too) and torch's own tensors, where the caller has them; that arrays which overlap in memory share storage.
+Refuses to know: how anything is written. Nothing is copied unless an array's memory is no plain run of native items.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+
+from .dtypes import DTYPES
+from .errors import UnsupportedError
+from .layout import Layout, Storage, contiguous
+from .source import BytesSource
+from .tensor import Tensor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from .dtypes import DType
+
+PARAMETER = "torch.nn.parameter.Parameter"
+
+
+def is_array(value: Any) -> bool:
+    """Whether a value is a NumPy array or a torch tensor. Imports neither: where their module is not loaded there can be none."""
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    return (numpy is not None and isinstance(value, numpy.ndarray)) or (torch is not None and isinstance(value, torch.Tensor))
+
+
+def tensors_of(arrays: Iterable[Any]) -> dict[int, Tensor]:
+    """A Tensor for each array, by its id; arrays over the same memory get one Storage. UnsupportedError for element types that no
+    checkpoint holds."""
+    made: dict[int, Tensor] = {}
+    plain, known = [], set()
+    for array in arrays:
+        if id(array) in known:
+            continue
+        known.add(id(array))
+        if type(array).__module__.partition(".")[0] == "numpy" or not hasattr(array, "untyped_storage"):
+            plain.append(array)
+        else:
+            made[id(array)] = _Torch.tensor(array)
+    made.update(_numpy(plain))
+    return made
+
+
+def memory(start: int, length: int, owner: Any, name: str) -> BytesSource:
+    """``length`` bytes of this process's memory, which ``owner`` keeps alive."""
+    if not length:
+        return BytesSource(b"", name)
+    view = (ctypes.c_ubyte * length).from_address(start)
+    view.owner = owner  # type: ignore[attr-defined]  # lives as long as the view does
+    return BytesSource(memoryview(view).cast("B"), name)
+
+
+def storage_of(start: int, length: int, dtype: DType, device: str, owner: Any, name: str) -> Storage:
+    source = memory(start, length, owner, name)
+    storage = Storage(name, length, dtype, device, source.span)
+    return storage
+
+
+# -- NumPy --------------------------------------------------------------------------------------------------------------------
+
+
+def dtype_of(array: Any) -> DType:
+    """The element type of an array; UnsupportedError for texts, dates, records and objects."""
+    found = DTYPES.get(array.dtype.name)
+    if found is None or found.packed != 1 or found.kind in "so":
+        raise UnsupportedError(f"an array of {array.dtype} is no tensor", hint="convert it to numbers, or to a list")
+    return found
+
+
+def _plain(array: Any) -> Any:
+    """The array itself where its memory is a run of native items seen through whole, non-negative strides; else a copy."""
+    import numpy as np
+
+    item = array.dtype.itemsize
+    native = array.dtype.isnative and all(stride >= 0 and stride % item == 0 for stride in array.strides)
+    if type(array) is not np.ndarray:
+        array = np.asarray(array)  # a masked array, a matrix …: its data
+    return array if native else np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="), copy=False)).reshape(array.shape)
+
+
+def _bounds(array: Any) -> tuple[int, int]:
+    """First byte and the byte behind the last one."""
+    start = array.__array_interface__["data"][0]
+    if not array.size:
+        return start, start
+    last = sum((size - 1) * stride for size, stride in zip(array.shape, array.strides, strict=True))
+    return start, start + last + array.dtype.itemsize
+
+
+def _numpy(arrays: list[Any]) -> dict[int, Tensor]:
+    items = [(array, _plain(array), dtype_of(array)) for array in arrays]
+    runs = sorted(((*_bounds(plain), number) for number, (_, plain, _) in enumerate(items)), key=lambda run: run[:2])
+    made: dict[int, Tensor] = {}
+    group: list[tuple[int, int, int]] = []
+    for run in runs:
+        if group and (run[0] >= max(end for _, end, _ in group) or run[0] == run[1]):
+            made.update(_grouped(group, items))
+            group = []
+        group.append(run)
+    made.update(_grouped(group, items))
+    return made
+
+
+def _grouped(group: list[tuple[int, int, int]], items: list[Any]) -> dict[int, Tensor]:
+    """Tensors over one storage: the memory that a group of overlapping arrays covers."""
+    if not group:
+        return {}
+    start, end = group[0][0], max(run[1] for run in group)
+    owners = [items[number][1] for _, _, number in group]
+    storage = storage_of(start, end - start, items[group[0][2]][2], "cpu", owners, f"array {group[0][2]}")
+    made = {}
+    for at, _, number in group:
+        array, plain, dtype = items[number]
+        item = dtype.itemsize
+        if (at - start) % item:
+            raise UnsupportedError("arrays overlap in memory at places that are no multiples of their element sizes", hint="copy one")
+        strides = tuple(stride // item for stride in plain.strides) if plain.size else contiguous(plain.shape)
+        made[id(array)] = Tensor(Layout(dtype, plain.shape, strides, (at - start) // item, storage))
+    return made
+
+
+# -- torch --------------------------------------------------------------------------------------------------------------------
+
+
+class _Torch:
+    """torch's own tensors, whose module the caller has imported. Storages are known by their address."""
+
+    @staticmethod
+    def tensor(value: Any) -> Tensor:
+        name = str(value.dtype).removeprefix("torch.")
+        dtype = DTYPES.get(name)
+        if dtype is None or value.layout != sys.modules["torch"].strided or value.is_quantized or value.is_nested:
+            raise UnsupportedError(f"a torch tensor of {value.layout} {value.dtype}", hint="give a dense one")
+        device = str(value.device)
+        here = value.detach() if value.device.type == "cpu" else value.detach().cpu()
+        held = here.untyped_storage()
+        storage = storage_of(held.data_ptr(), held.nbytes(), dtype, device, held, f"storage {held.data_ptr():#x}")
+        layout = Layout(dtype, tuple(here.shape), tuple(here.stride()), here.storage_offset(), storage, bool(value.requires_grad), device)
+        layout.conj, layout.neg = bool(here.is_conj()), bool(here.is_neg())
+        if type(value).__name__ == "Parameter":
+            layout.type = PARAMETER
+        return Tensor(layout)
