@@ -9,11 +9,14 @@ from __future__ import annotations
 from threading import RLock
 from types import MappingProxyType
 
+from .errors import UnsupportedError
 from .finding import ERROR, Finding
+from .index import TensorIndex
 from .names import Lister
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Mapping
     from types import TracebackType
     from typing import Any
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from .pickle.decode import Document
     from .source import Source
     from .tensor import Tensor
+    from .torch.build import Builder
 
 
 class Part:
@@ -52,6 +56,7 @@ class Content:
     wrappers: tuple[str, ...] = ()  # what was seen through to get at the source, outermost first …
     wrapper_notes: tuple[Finding, ...] = ()  # … and what was odd about that
     label = ""  # what its storages' names begin with: the shard's name in a set
+    built: Builder | None = None  # what built the root out of one pickle: it knows which node each value came from
 
     def __init__(self, source: Source, limits: Limits) -> None:
         self.source = source
@@ -64,6 +69,10 @@ class Content:
     def root(self, convert: Callable[[Tensor], Any] | None = None) -> tuple[Any, list[Finding]]:
         """The saved object and what was odd about it; ``convert`` gives what stands in the place of each tensor."""
         return {}, []
+
+    def plain(self) -> bool:
+        """Whether the source's bytes are the whole checkpoint: no folder, no set of files, nothing wrapped around it."""
+        return self.source.whole and not self.wrappers
 
     def listed(self, root: Any) -> Any:
         """What tensors are listed from: the root, and what a format keeps beside it."""
@@ -87,9 +96,10 @@ class Content:
 class Checkpoint:
     """An opened checkpoint. Use it as a context manager; what it has handed out stays valid. May be read from several threads."""
 
-    def __init__(self, content: Content) -> None:
+    def __init__(self, content: Content, saver: Callable[..., list[Finding]] | None = None) -> None:
         self.content = content
         self.format = content.format
+        self._saver = saver  # writing is for a layer above
         self._lock = RLock()
         self._made: dict[str, Any] = {}
 
@@ -127,14 +137,52 @@ class Checkpoint:
 
     @property
     def root(self) -> Any:
-        """The saved object as plain values with Tensors in place."""
-        return self._once("root", self.content.root)[0]
+        """The saved object as plain values with Tensors in place. May be changed, and then saved; ``tensors`` shows its own changes only."""
+        return self._once("root", self._rooted)[0]
+
+    @root.setter
+    def root(self, value: Any) -> None:
+        with self._lock:
+            self._made["root"] = (value, *self._once("root", self._rooted)[1:])
+            self._made.pop("listed", None)
+            self._made.pop("tensors", None)
+
+    def _rooted(self) -> tuple[Any, list[Finding], Any, list[Any]]:
+        """The root, what was odd about it, and what it was at first."""
+        value, notes = self.content.root()
+        return value, notes, value, list(value.items()) if isinstance(value, dict) else []
 
     @property
-    def tensors(self) -> Mapping[str, Tensor]:
-        """Every tensor by name, in the object's order. Nothing but metadata is read."""
-        made: Mapping[str, Tensor] = self._listed().tensors
+    def tensors(self) -> TensorIndex:
+        """Every tensor by name, in the object's order. Nothing but metadata is read.
+
+        Assigning an array or Tensor under a name, and deleting a name, changes that place of ``root``; a new name goes into the deepest
+        dict that its beginning leads to."""
+        made: TensorIndex = self._once("tensors", lambda: TensorIndex(self, self._listed().tensors))
         return made
+
+    def untouched(self) -> bool:
+        """Whether ``root`` is still what was read."""
+        if "root" not in self._made:
+            return True
+        value, _, first, items = self._made["root"]
+        if value is not first:
+            return False
+        if self.content.built is not None:
+            from .torch.changes import Changes
+
+            return not Changes(self.content.built)
+        now = list(value.items()) if isinstance(value, dict) else []
+        return len(now) == len(items) and all(a is c and b is d for (a, b), (c, d) in zip(now, items, strict=True))
+
+    def save(self, path: str | os.PathLike[str], **options: Any) -> list[Finding]:
+        """Write the checkpoint with the changes made to ``root`` and ``tensors``; in the same format, what nobody changed keeps its bytes.
+
+        Where nothing was changed the file is copied. Options are those of ``inert.save``; its own path may be the destination (open it
+        again after that). What is worth knowing comes back as Findings. Raises as ``inert.save`` does, and FormatError for damaged tensors."""
+        if self._saver is None:
+            raise UnsupportedError("this Checkpoint was not opened by inert.open")
+        return self._saver(self, path, **options)
 
     def _listed(self) -> Any:
         return self._once("listed", lambda: Lister(self.content.listed(self.root), self.content.limits))
@@ -148,7 +196,7 @@ class Checkpoint:
             damaged = [
                 Finding("tensor-damaged", tensor.fault, name, None, (name,)) for name, tensor in listed.tensors.items() if tensor.fault
             ]
-            return [*self.content.wrapper_notes, *self.content.notes(), *self._once("root", self.content.root)[1], *listed.notes, *damaged]
+            return [*self.content.wrapper_notes, *self.content.notes(), *self._once("root", self._rooted)[1], *listed.notes, *damaged]
 
         made: list[Finding] = self._once("notes", make)
         return made

@@ -95,6 +95,8 @@ CODES: dict[str, tuple[str, str]] = {
     "package-reduce": (INFO, "such an object was kept as a reference; TorchScript modules are listed under .data/ts_code"),
     "export-native": (WARNING, "running the program loads this compiled code; inert lists it and reads nothing of it"),
     "storage-stray": (INFO, "no tensor uses this record"),
+    "pickle-reencoded": (INFO, "it was not in any known program's style: its opcodes differ, what it says does not"),
+    "class-plain": (WARNING, "its contents were changed, and what the class does with them is unknown: a plain container takes its place"),
 }
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any, BinaryIO
 
     from .checkpoint import Content
+    from .finding import Finding
     from .formats import Format
     from .limits import Limits
     from .source import Source
@@ -59,13 +60,19 @@ def open(
     if byteorder not in (None, "little", "big"):
         raise ValueError("byteorder must be 'little', 'big' or None")
     with _Calm(), _opened(source, limits, byteorder, formats) as content:
-        checkpoint = Checkpoint(content)
+        checkpoint = Checkpoint(content, _save)
         checkpoint.pickles, checkpoint.tensors  # noqa: B018  # what is damaged is refused here, not at the first tensor
         if strict and checkpoint.errors:
             first = checkpoint.errors[0]
             more = f" (and {len(checkpoint.errors) - 1} more)" if len(checkpoint.errors) > 1 else ""
             raise FormatError(first.message + more, part=first.where.part, offset=first.where.offset, hint=first.fix)
         return checkpoint
+
+
+def _save(checkpoint: Checkpoint, path: str | os.PathLike[str], **options: Any) -> list[Finding]:
+    from .saving import save_checkpoint  # what only reads does not pay for writing
+
+    return save_checkpoint(checkpoint, path, **options)
 
 
 def hold(source: str | os.PathLike[str] | BinaryIO) -> tuple[Source, tuple[str, ...]]:

@@ -30,6 +30,8 @@ class Source:
 
     __slots__ = ("name", "size")
 
+    whole = True  # False for a folder, whose bytes lie in its files
+
     def __init__(self, name: str, size: int) -> None:
         self.name = name
         self.size = size

@@ -30,6 +30,8 @@ class Folder(Source):
 
     __slots__ = ("_listed", "_opened", "path")
 
+    whole = False
+
     def __init__(self, path: str, name: str = "") -> None:
         super().__init__(name or path, 0)
         self.path = path

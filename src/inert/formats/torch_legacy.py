@@ -87,6 +87,8 @@ class TorchLegacy(Content):
             builder = Builder(save.pickles["object"], storages, self.limits, convert)
             values.append(builder.build())
             notes += builder.notes
+            if convert is None and len(self.saves()) == 1:
+                self.built = builder
         return (values[0] if len(values) == 1 else values), notes
 
     def parts(self) -> dict[str, Part]:

@@ -170,6 +170,8 @@ class TorchZip(Content):
         storages = storages_in(self.archive, self.data, self.order, self.label + self.data.removeprefix(self.folder))
         builder = Builder(document, storages, self.limits, convert)
         value = builder.build()
+        if convert is None:
+            self.built = builder
         return value, builder.notes
 
     def parts(self) -> dict[str, Part]:

@@ -62,12 +62,23 @@ class Put:
 class Encoder:
     """Writes one pickle. ``references`` lists the persistent ids in the order they were written (for a Row: the Row itself).
 
-    ``edits``: by id of a node, what it holds instead (for a List its items, for a Dict or Call its keys and values in turn)."""
+    ``edits``: by id of a node, what it holds instead (for a List its items, for a Dict or Call its keys and values in turn).
+    ``swaps``: by id of a node, what is written in its place. ``refer``: what to write for a persistent id (None: itself)."""
 
-    def __init__(self, style: Style, document: Document | None = None, expand: Expand | None = None, edits: dict[int, Any] | None = None):
+    def __init__(
+        self,
+        style: Style,
+        document: Document | None = None,
+        expand: Expand | None = None,
+        edits: dict[int, Any] | None = None,
+        swaps: dict[int, Any] | None = None,
+        refer: Expand | None = None,
+    ) -> None:
         self.style = style
         self.expand = expand
         self.edits = edits or {}
+        self.swaps = swaps or {}
+        self.refer = refer
         self.out: list[bytes] = []
         self.bounds: list[int] = []  # places in ``out`` where an object begins
         self.memo: dict[int, int] = {}
@@ -85,9 +96,11 @@ class Encoder:
         """The pickle of ``root``. UnsupportedError for what no pickle can hold in this style."""
         self._shared(root)
         todo: list[Any] = [root]
-        table = _TABLE
+        table, swaps = _TABLE, self.swaps
         while todo:
             item = todo.pop()
+            if swaps and id(item) in swaps:
+                item = swaps[id(item)]
             kind = type(item)
             if kind is Op:
                 self.out.append(item)
@@ -196,7 +209,7 @@ class Encoder:
     def row(self, row: Row) -> bool:
         """Copy the bytes of a row, where its memo indices are the ones that come next anyway. False where they are not."""
         machine = self.machine
-        if machine is None or row.run.machine is not machine or id(row) in machine.changed or self.style.memoize:
+        if machine is None or self.refer is not None or row.run.machine is not machine or id(row) in machine.changed or self.style.memoize:
             return False
         data, start, first = machine.data, row.start, row.first
         if data[start] == 0x58:  # the text before it has been written on its own
@@ -451,6 +464,8 @@ def _reference(e: Encoder, node: Reference, todo: list[Any]) -> None:
             return
         todo.append(Put(node))
     e.references.append(node)
+    if e.refer is not None:
+        node = e.refer(node)
     pid = node.pid
     if e.style.long_counts and type(pid) is tuple and len(pid) in (5, 6) and type(pid[4]) is int and e.get(pid) is False:
         tail = [pid[5]] if len(pid) == 6 else []

@@ -186,6 +186,14 @@ class Builder:
         self.done[id(node)] = self._leaf(node)
         return None
 
+    def filled(self, node: Dict) -> dict[Any, Any]:
+        """The dict that a node stands for, made anew of the values that have been built."""
+        made: dict[Any, Any] = {}
+        notes, self.notes = self.notes, []
+        self._fill(node, made)
+        self.notes = notes
+        return made
+
     def _fill(self, node: Dict, made: dict[Any, Any]) -> None:
         keys, items = node.flat[::2], node.flat[1::2]
         kinds = set(map(type, keys))

@@ -14,72 +14,20 @@ from collections import OrderedDict
 
 from ..dtypes import DType
 from ..errors import UnsupportedError
-from ..layout import Layout, Storage, contiguous, items_of, pieces
-from ..limits import DEFAULT
 from ..memory import PARAMETER
 from ..pickle.nodes import Call, Dict, Global, List, Node, Reference, Set
-from ..sink import Stream
 from ..tensor import Tensor
 from .objects import Device, Key, Object, Size
 from .storages import CLASS_OF, SPARSE_PARTS
+from .storing import solid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from ..sink import Piece
-
-
-class Storing:
-    """The storages that are written: each gets a key when it is first met. ``kept``: keys that are taken already."""
-
-    def __init__(self, kept: frozenset[str] = frozenset()) -> None:
-        self.kept = kept
-        self.keys: dict[Any, str] = {}
-        self.types: dict[str, str] = {}
-        self.pieces: dict[str, Piece] = {}
-        self.next = 0
-
-    def key(self, storage: Storage, kind: str) -> str:
-        """The key of a storage. UnsupportedError where it is used as another type before, which torch refuses to save."""
-        known = self.keys.get(identity(storage))
-        if known is None:
-            while str(self.next) in self.kept:
-                self.next += 1
-            known = self.keys[identity(storage)] = str(self.next)
-            self.next += 1
-            self.pieces[known] = data_of(storage)
-        first = self.types.setdefault(known, kind)
-        if first != kind:
-            raise UnsupportedError(f"one storage as {first} and as {kind}, which torch does not save", hint="copy one of the tensors")
-        return known
-
-
-def identity(storage: Storage) -> Any:
-    """What is equal for equal storage: torch's tensors in memory make a Storage for each, over one address."""
-    return storage.key if storage.key.startswith("storage 0x") else storage
-
-
-def data_of(storage: Storage) -> Piece:
-    """All bytes of a storage, little-endian."""
-    if isinstance(storage, Gathered):
-        return storage.piece
-    if storage.opener is None:
-        return b""
-    span, unit = storage.span(), storage.dtype.unit
-    if storage.order == "little" or unit == 1:
-        return span
-    return Stream(span.length, lambda: (swapped(block, unit) for block in span.chunks()))
-
-
-def swapped(data: bytes, unit: int) -> bytes:
-    """Each number of ``unit`` bytes in the other byte order."""
-    from array import array
-
-    items = array({2: "H", 4: "I", 8: "Q"}[unit], data)
-    items.byteswap()
-    return items.tobytes()
+    from ..layout import Layout
+    from .storing import Storing
 
 
 class Names:
@@ -106,10 +54,18 @@ ANCIENT = {("builtins", "range"): ("__builtin__", "xrange"), ("builtins", "int")
 
 class Unbuilder:
     """Values → nodes, one level at a time: the encoder asks for each value that it has no opcode for. ``tensors``: for arrays, by id.
-    ``nodes``: for values that came from a pickle, by id: their own nodes. ``lost``: what could not be kept, as texts."""
+    ``nodes``: for values that came from a pickle, by id: their own nodes. ``tail``: what stands at the end of each persistent id."""
 
-    def __init__(self, protocol: int, storing: Storing, tensors: dict[int, Tensor], nodes: dict[int, Any] | None = None) -> None:
+    def __init__(
+        self,
+        protocol: int,
+        storing: Storing,
+        tensors: dict[int, Tensor],
+        nodes: dict[int, Any] | None = None,
+        tail: tuple[Any, ...] = (),
+    ) -> None:
         self.protocol = protocol
+        self.tail = tail
         self.storing = storing
         self.tensors = tensors
         self.nodes = nodes or {}
@@ -202,7 +158,7 @@ class Unbuilder:
         location = (
             sys.intern(layout.device) if layout.device in ("cpu", "meta") else "".join((layout.device[:1], layout.device[1:]))
         )  # as in torch's source
-        return Reference(("storage", kind, key, location, count), 0)
+        return Reference(("storage", kind, key, location, count, *self.tail), 0)
 
     def dense(self, layout: Layout) -> Call:
         name, behind = ("_rebuild_tensor_v2", ()) if layout.dtype in CLASS_OF else ("_rebuild_tensor_v3", (self.dtype(layout.dtype),))
@@ -243,22 +199,6 @@ class Unbuilder:
     def meta(self, layout: Layout) -> Call:
         facts = (self.dtype(layout.dtype), tuple(layout.shape), tuple(layout.strides), layout.requires_grad)
         return self.call("torch._utils", "_rebuild_meta_tensor_no_storage", *facts)
-
-
-class Gathered(Storage):
-    """A storage whose bytes are made of a tensor's elements while they are written."""
-
-    piece: Stream
-
-
-def solid(layout: Layout) -> Layout:
-    """The same elements in a storage of their own, in order."""
-    length = items_of(layout.dtype, layout.shape) * layout.dtype.itemsize
-    storage = Gathered("gathered", length, layout.dtype, layout.device, None)
-    storage.piece = Stream(length, lambda: pieces(layout, DEFAULT))
-    made = Layout(layout.dtype, layout.shape, contiguous(layout.shape), 0, storage, layout.requires_grad, layout.device)
-    made.type = layout.type
-    return made
 
 
 TRUSTED = ("builtins", "collections", "datetime", "decimal", "fractions", "pathlib", "uuid", "argparse", "types", "numpy", "array")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..checkpoint import Checkpoint
     from ..finding import Finding
     from ..sink import Out, Progress
+    from ..source import Source
     from ..tensor import Tensor
 
 
@@ -104,14 +105,23 @@ WRITERS: tuple[Writer, ...] = (
 )
 
 
-def writer_for(path: str, format: str | None = None) -> Writer:
-    """The writer of a format, or the one that the path's suffix means. UnsupportedError where there is none."""
+def copied(source: Source) -> Plan:
+    """A file as it is."""
+    return Plan([File("", source.size, lambda out: out.pour(source.span()))])
+
+
+def writer_for(path: str, format: str | None = None, given: str = "") -> Writer:
+    """The writer of a format, or the one that the path's suffix means: the ``given`` format where the suffix may mean that too, or means
+    nothing. UnsupportedError where there is none."""
     if format is not None:
         for one in WRITERS:
             if one.id == format:
                 return one
         raise UnsupportedError(f"{format} cannot be written", hint=f"can be: {', '.join(one.id for one in WRITERS)}")
     lower = path.lower()
+    own = next((one for one in WRITERS if one.id == given), None)
+    if own is not None and (lower.endswith(own.suffixes) or not any(lower.endswith(one.suffixes) for one in WRITERS)):
+        return own
     for one in WRITERS:
         if lower.endswith(one.suffixes):
             return one

@@ -1,6 +1,6 @@
-"""torch-zip: what torch.save writes, byte for byte.
+"""torch-zip: what torch.save writes, byte for byte; and a file of it again with what was changed in it.
 
-Knows: the records and their order, the archive's name, and which of them may be taken from the file that is edited.
+Knows: the records and their order, the archive's name, and which records of an edited file are taken over as they are.
 Refuses to know: opcodes, zip headers, how bytes get to disk.
 
 Facts: torch 2.13 torch/serialization.py (_save), caffe2/serialize/inline_container.cc (archive name).
@@ -8,25 +8,35 @@ Facts: torch 2.13 torch/serialization.py (_save), caffe2/serialize/inline_contai
 
 from __future__ import annotations
 
+from ..containers.zip import DEFLATED
 from ..containers.zipwrite import ID, ID_LENGTH, Archive, Record
 from ..errors import UnsupportedError
-from ..pickle.encode import Encoder
-from ..pickle.style import fresh
-from ..torch.unbuild import Storing, Unbuilder
+from ..finding import Finding
+from ..formats.torch_zip import TorchZip
+from ..pickle.encode import Encoder, style_of
+from ..pickle.row import Row
+from ..torch.changes import Changes
+from ..torch.rebuild import text
+from ..torch.storing import Storing
+from ..torch.unbuild import Unbuilder
 from . import File, Plan
+from .torch_pickle import pickled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..sink import Piece
+    from ..torch.build import Builder
     from . import Options, Saved
 
 
 def plan(saved: Saved, options: Options) -> Plan:
+    content = saved.source.content if saved.source is not None else None
+    if type(content) is TorchZip and content.built is not None and saved.root is content.built.get(content.built.document.root):
+        return edited(content, content.built, saved, options)
     storing = Storing()
-    unbuilder = Unbuilder(options.protocol, storing, saved.tensors)
-    data = Encoder(fresh(options.protocol), None, unbuilder).encode(saved.root)
+    data, notes = pickled(saved, options.protocol, storing)
     archive = Archive(archive_name(options.name), records(data, storing.pieces, options.alignment), options.alignment)
-    return Plan([File("", archive.size, archive.write)])
+    return Plan([File("", archive.size, archive.write)], notes=notes)
 
 
 def records(data: bytes, pieces: dict[str, Piece], alignment: int) -> list[Record]:
@@ -49,3 +59,44 @@ def archive_name(path: str) -> str:
     if not stem:
         raise UnsupportedError(f"the name {name!r} leaves none for the archive's folder", hint="put something before the dot")
     return stem if path.isascii() else "archive"
+
+
+# -- an edited file ---------------------------------------------------------------------------------------------------------------
+
+
+def edited(content: TorchZip, builder: Builder, saved: Saved, options: Options) -> Plan:
+    """The same file with another data.pkl: records that it still names keep their bytes, new storages stand behind the last old one."""
+    changes, document = Changes(builder), builder.document
+    style, same = style_of(document)
+    notes = [Finding("class-plain", f"{name} is written as a plain container", document.name) for name in dict.fromkeys(changes.plain)]
+    if not same:
+        notes.append(Finding("pickle-reencoded", f"written as {style.name} would, protocol {style.protocol}", document.name))
+    folder, members = content.folder, content.archive.members
+    home = content.data.removeprefix(folder)
+    keys = frozenset(name.removeprefix(content.data) for name in members if name.startswith(content.data))
+    storing = Storing(keys, content.order)
+    storing.know(builder.storages)
+    unbuilder = Unbuilder(style.protocol, storing, saved.tensors, changes.nodes)
+    encoder = Encoder(style, document, unbuilder, changes.edits, changes.swaps)
+    data = encoder.encode(document.root)
+    used = {node.key if type(node) is Row else text(node.pid[2]) for node in encoder.references if type(node) is Row or named(node.pid)}
+    made: list[Record] = []
+    place = 1
+    for member in sorted(members.values(), key=lambda member: member.offset):
+        name = member.name.removeprefix(folder)
+        if member.name == f"{folder}data.pkl":
+            made.append(Record(name, data))
+        elif member.name.startswith(content.data) and member.name.removeprefix(content.data) not in used:
+            continue  # nothing views this storage any more
+        elif not member.name.endswith("/"):
+            made.append(Record(name, content.archive.content(member.name) if member.method == DEFLATED else content.archive.span(member)))
+        if member.name.startswith(content.data) or name in ("data.pkl", "byteorder"):
+            place = len(made)
+    made[place:place] = [Record(f"{home}{key}", piece) for key, piece in storing.pieces.items()]
+    said = content.metadata().get("storage_alignment", "64")
+    archive = Archive(folder.rstrip("/"), made, int(said) if said.isdigit() and 0 < int(said) < 1 << 16 else 64)
+    return Plan([File("", archive.size, archive.write)], notes=notes)
+
+
+def named(pid: object) -> bool:
+    return type(pid) is tuple and len(pid) >= 5 and text(pid[0]) == "storage"

@@ -1,0 +1,155 @@
+"""Tensors by name as places in the saved object: assigning and deleting change the object.
+
+Knows: which container and key a name's path leads to, and where a new name belongs.
+Refuses to know: files, and how what was changed is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+
+from .errors import UnsupportedError
+from .names import HERE, children, piece
+from .tensor import Tensor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .checkpoint import Checkpoint
+
+
+class TensorIndex(dict[str, Tensor]):
+    """A dict of Tensors whose changes go through to the Checkpoint's root. UnsupportedError where a place cannot be changed: in a tuple."""
+
+    def __init__(self, checkpoint: Checkpoint, tensors: dict[str, Tensor]) -> None:
+        super().__init__(tensors)
+        self._checkpoint = checkpoint
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        tensor = as_tensor(value)
+        known = self.get(name)
+        if known is None:
+            container, key = place_for(self._checkpoint.root, name)
+            base: tuple[Any, ...] = (name,)
+        elif not known.path:
+            self._checkpoint.root = tensor
+            return
+        else:
+            container, key = slot(self._checkpoint.root, known.path)
+            base = known.path
+        put(container, key, tensor)
+        super().__setitem__(name, tensor.place(name, base[:-1], base[-1]))
+
+    def __delitem__(self, name: str) -> None:
+        known = self[name]
+        if not known.path:
+            raise UnsupportedError("the whole object is this tensor", part=name, hint="set ckpt.root")
+        container, key = slot(self._checkpoint.root, known.path)
+        if isinstance(container, (dict, list)):
+            del container[key]
+        else:
+            raise UnsupportedError(f"nothing can be taken out of a {type(container).__name__}", part=name)
+        super().__delitem__(name)
+
+    pop = MutableMapping.pop
+    popitem = MutableMapping.popitem
+    clear = MutableMapping.clear
+    update = MutableMapping.update
+    setdefault = MutableMapping.setdefault
+
+    def __ior__(self, other: Any) -> TensorIndex:  # type: ignore[override,misc]
+        self.update(other)
+        return self
+
+    def rename(self, old: str, new: str) -> None:
+        """Give a tensor another name, in its old place. The new name must begin with the names of the dicts that it lies in.
+        ValueError where it does not, or where another has it already."""
+        known = self[old]
+        container, key = slot(self._checkpoint.root, known.path)
+        base = old[: len(old) - len(piece(key))] if old.endswith(piece(key)) else ""
+        if not isinstance(container, dict) or not new.startswith(base) or not new[len(base) :]:
+            raise ValueError(f"{old!r} cannot become {new!r}: it lies in {base.rstrip('.') or 'the root'!r}")
+        fresh = new[len(base) :]
+        if new in self or fresh in container:
+            raise ValueError(f"{new!r} is there already")
+        rekey(container, {key: fresh})
+        items = [(new if name == old else name, tensor) for name, tensor in self.items()]
+        super().clear()
+        for name, tensor in items:
+            super().__setitem__(name, Tensor(tensor._layout, tensor.limits).place(new, known.path[:-1], fresh) if name == new else tensor)
+
+
+def rekey(container: dict[Any, Any], names: dict[Any, Any]) -> None:
+    """Other keys for some items of a dict, which keep their places."""
+    items = [(names.get(key, key), value) for key, value in container.items()]
+    container.clear()
+    container.update(items)
+
+
+def as_tensor(value: Any) -> Tensor:
+    """A Tensor, or an array as one."""
+    if isinstance(value, Tensor):
+        return Tensor(value._layout, value.limits)  # a twin: this one may have a place of its own
+    from .memory import is_array, tensors_of
+
+    if not is_array(value):
+        import numpy as np
+
+        value = np.asarray(value)
+    return tensors_of([value])[id(value)]
+
+
+def slot(root: Any, path: tuple[Any, ...]) -> tuple[Any, Any]:
+    """(container, key) of the value at a path. KeyError where the path leads nowhere."""
+    value = root
+    for step in path[:-1]:
+        value = child(value, step)
+    return home(value, path[-1])
+
+
+def child(value: Any, step: Any) -> Any:
+    """The item of a container under a key, looked for in those of its parts that add nothing to names, too."""
+    for key, item in children(value) or ():
+        if key is HERE:
+            try:
+                return child(item, step)
+            except KeyError:
+                continue
+        if key is step or (type(key) is type(step) and key == step):
+            return item
+    raise KeyError(step)
+
+
+def home(value: Any, step: Any) -> tuple[Any, Any]:
+    """The dict or list that holds a key: a module's tensors lie in dicts of its own."""
+    if isinstance(value, (dict, list)):
+        if not (step in value if isinstance(value, dict) else 0 <= step < len(value)):
+            raise KeyError(step)
+        return value, step
+    for key, item in children(value) or ():
+        if key is HERE and isinstance(item, dict) and step in item:
+            return item, step
+    state = getattr(value, "state", None) or getattr(value, "__dict__", None)
+    if isinstance(state, dict) and step in state:
+        return state, step
+    return value, step
+
+
+def put(container: Any, key: Any, value: Any) -> None:
+    if not isinstance(container, (dict, list)):
+        raise UnsupportedError(f"nothing can be put into a {type(container).__name__}", hint="replace the whole of it in ckpt.root")
+    container[key] = value
+
+
+def place_for(root: Any, name: str) -> tuple[dict[Any, Any], str]:
+    """The deepest dict that the beginning of a new name leads to, and the rest of it as the key."""
+    container, rest = root, name
+    while isinstance(container, dict):
+        inner = next(
+            (key for key in container if type(key) is str and rest.startswith(f"{key}.") and isinstance(container[key], dict)), None
+        )
+        if inner is None:
+            return container, rest
+        container, rest = container[inner], rest[len(inner) + 1 :]
+    raise UnsupportedError(f"a new name needs a dict to go into, and the root is a {type(root).__name__}", part=name)

@@ -1,0 +1,49 @@
+"""The pickle of a value for any of torch's containers: of the nodes it came from, where it came from a pickle, else made anew.
+
+Knows: how storages get new keys, and that what a pickle says of unknown classes is kept as it was said.
+Refuses to know: containers.
+"""
+
+from __future__ import annotations
+
+from ..finding import Finding
+from ..pickle.encode import Encoder
+from ..pickle.nodes import Reference
+from ..pickle.style import fresh
+from ..torch.changes import Changes
+from ..torch.rebuild import Odd, text
+from ..torch.unbuild import Unbuilder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..torch.storing import Storing
+    from . import Saved
+
+
+def pickled(saved: Saved, protocol: int, storing: Storing, tail: tuple[Any, ...] = ()) -> tuple[bytes, list[Finding]]:
+    """The pickle of ``saved.root``, and what is worth knowing of it. ``tail``: what stands at the end of each persistent id."""
+    builder = saved.source.content.built if saved.source is not None else None
+    if builder is None:
+        unbuilder = Unbuilder(protocol, storing, saved.tensors, tail=tail)
+        return Encoder(fresh(protocol), None, unbuilder).encode(saved.root), []
+    changes = Changes(builder)
+    unbuilder = Unbuilder(protocol, storing, saved.tensors, changes.nodes, tail)
+    storages = builder.storages
+
+    def refer(node: Reference) -> Reference:
+        """The persistent id of the same storage under its new key."""
+        try:
+            storage = storages.of(node)
+        except Odd:
+            return node
+        pid = node.pid
+        kind = "uint8" if text(pid[1].name) == "UntypedStorage" else storage.dtype
+        return Reference((pid[0], pid[1], storing.key(storage, kind), pid[3], storage.nbytes // storage.dtype.itemsize, *tail), node.offset)
+
+    encoder = Encoder(fresh(protocol), builder.document, unbuilder, changes.edits, changes.swaps, refer)
+    root = changes.nodes.get(id(saved.root), saved.root)
+    data = encoder.encode(root)
+    notes = [Finding("class-plain", f"{name} is written as a plain container", "data.pkl") for name in dict.fromkeys(changes.plain)]
+    return data, notes
