@@ -28,6 +28,7 @@ from inert.limits import Limits
 from inert.pickle.decode import Document, decode
 from inert.pickle.nodes import Buffer, ByteString, Call, Dict, Global, List, Reference, Set, modern
 from inert.pickle.opcodes import OPCODES
+from tests.graphs import alike
 from tests.makers import Made, Name, Pid, dumps, text
 
 PYTHON2 = Path(__file__).parent / "corpus" / "python2"
@@ -71,74 +72,6 @@ def plain(node: Any) -> Any:
         extra += [("kwargs", plain(node.keywords))] if node.keywords is not None else []
         return (node.how, plain(node.function), plain(node.arguments), *extra)
     return node
-
-
-def alike(obj: Any, root: Any) -> str:
-    """Where the nodes under ``root`` are not the object graph ``obj`` that CPython pickled; "" where they are, sharing included."""
-    forth: dict[int, Any] = {}
-    back: dict[int, Any] = {}
-    keep: list[Any] = []
-    todo = [(obj, root, "")]
-    while todo:
-        a, b, at = todo.pop()
-        kind = type(a)
-        if kind in (bytes, bytearray) and isinstance(b, Call):
-            b = _bytes(b)
-        if kind in (type(None), bool, int, float, str, bytes, bytearray):
-            same = type(b) is kind and (b == a or (kind is float and math.isnan(a) and math.isnan(b)))
-            if kind is float and same and math.copysign(1, a) != math.copysign(1, b):
-                same = False
-            if not same:
-                return f"{at}: {a!r} and {b!r}"
-            continue
-        if kind is tuple and not a:
-            if type(b) is not tuple or b:
-                return f"{at}: () and {b!r}"
-            continue
-        if id(a) in forth or id(b) in back:
-            if forth.get(id(a)) is not b or back.get(id(b)) is not a:
-                return f"{at}: sharing of {kind.__name__}"
-            continue
-        forth[id(a)], back[id(b)] = b, a
-        keep.append(b)
-        mine: list[Any]
-        if kind is dict and type(b) is Dict:
-            mine, other = [x for pair in a.items() for x in pair], b.flat
-        elif (kind is list and type(b) is List) or (kind is tuple and type(b) is tuple):
-            mine, other = list(a), list(b.items) if kind is list else list(b)
-        elif kind in (set, frozenset):
-            mine, other = list(a), _set_items(b, kind)
-        else:
-            return f"{at}: {kind.__name__} and {b!r}"
-        if len(mine) != len(other):
-            return f"{at}: {len(mine)} and {len(other)} items"
-        todo += [(x, y, f"{at}.{i}") for i, (x, y) in enumerate(zip(mine, other, strict=True))]
-    return ""
-
-
-def _bytes(call: Call) -> Any:
-    """What protocols 0 to 2 make of bytes, 0 to 4 of a bytearray."""
-    if call.dotted == "_codecs.encode":
-        value, codec = call.arguments
-        assert codec == "latin1"
-        return value.encode("latin1")
-    assert call.dotted in ("builtins.bytes", "builtins.bytearray"), call
-    made = bytearray if call.dotted.endswith("array") else bytes
-    if call.arguments:
-        (inner,) = call.arguments[:1]
-        if type(inner) is str:
-            return made(inner, "latin1")
-        return made(_bytes(inner) if isinstance(inner, Call) else inner)
-    return made()
-
-
-def _set_items(node: Any, kind: type) -> list[Any]:
-    if type(node) is Set:
-        assert node.frozen == (kind is frozenset)
-        return list(node.items)
-    assert isinstance(node, Call), node
-    assert node.dotted == f"builtins.{kind.__name__}", node
-    return list(node.arguments[0].items)
 
 
 # ---------------------------------------------------------------------------------------------------------- every opcode by hand

@@ -19,74 +19,12 @@ from hypothesis import strategies as st
 
 from inert.limits import Limits
 from inert.pickle.decode import Document, decode
-from inert.pickle.nodes import Buffer, Call, Dict, Global, List, Reference, Set
+from inert.pickle.nodes import Call
 from inert.pickle.row import Row
+from tests.graphs import difference
 from tests.makers import CPU, KINDS, REBUILD_V1, REBUILD_V2, STORAGE, Made, Name, dumps, storage, tensor, text
 
 # ------------------------------------------------------------------------------------------------------------ equal to the last bit
-
-
-def fields(node: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
-    """(what must be equal, what must be equal in turn) of a node that has an identity; None for a number, text or constant."""
-    if type(node) is tuple:
-        return (("tuple", len(node)), list(node)) if node else None
-    if type(node) is List:
-        return ("List", node.offset, len(node.items)), list(node.items)
-    if type(node) is Dict:
-        return ("Dict", node.offset, len(node.flat)), list(node.flat)
-    if type(node) is Set:
-        return ("Set", node.offset, node.frozen, len(node.items)), list(node.items)
-    if type(node) is Global:
-        return ("Global", node.module, node.name, node.dotted, node.offset, node.how), []
-    if type(node) is Reference:
-        return ("Reference", node.offset), [node.pid]
-    if type(node) is Buffer:
-        return ("Buffer", node.offset), []
-    if isinstance(node, Call):
-        counts = tuple(None if part is None else len(part) for part in (node.states, node.items, node.flat))
-        parts = [node.function, node.arguments, node.keywords, *node.states, *(node.items or ()), *(node.flat or ())]
-        return ("Call", node.how, node.offset, node.dotted, counts), parts
-    return None
-
-
-def atom(value: Any) -> tuple[Any, ...]:
-    if isinstance(value, float):
-        return float, struct.pack(">d", value)
-    return type(value), bytes(value) if isinstance(value, bytearray) else value
-
-
-def whole(node: Any) -> Any:
-    """A Row and the last Call of its events are one thing."""
-    return node.events()[-1] if type(node) is Row else node
-
-
-def difference(pairs: list[tuple[Any, Any]]) -> str:
-    """Where two graphs differ, walked in step from each pair of roots; "" where they are isomorphic."""
-    forth: dict[int, Any] = {}
-    back: dict[int, Any] = {}
-    todo = [(a, b, f"#{i}") for i, (a, b) in enumerate(pairs)]
-    while todo:
-        a, b, where = todo.pop()
-        row = type(a) is Row
-        if row and a.function is not whole(a).function:
-            return f"{where}: a row's function"
-        a, b = whole(a), whole(b)
-        mine, other = fields(a), fields(b)
-        if (mine is None) != (other is None):
-            return f"{where}: {a!r} and {b!r}"
-        if mine is None or other is None:
-            if atom(a) != atom(b):
-                return f"{where}: {a!r} and {b!r}"
-            continue
-        if id(a) in forth or id(b) in back:
-            if forth.get(id(a)) is not b or back.get(id(b)) is not a:
-                return f"{where}: sharing differs at {mine[0]}"
-            continue
-        forth[id(a)], back[id(b)] = b, a
-        if mine[0] != other[0]:
-            return f"{where}: {mine[0]} and {other[0]}"
-        todo += [(x, y, f"{where}.{i}") for i, (x, y) in enumerate(zip(mine[1], other[1], strict=True))]
-    return ""
 
 
 def memo(document: Document) -> dict[int, Any]:

@@ -13,7 +13,7 @@ from struct import pack
 from ..errors import LimitError, UnsupportedError
 from .nodes import Buffer, ByteString, Call, Dict, Global, List, Node, Raw, Reference, Set, shown
 from .opcodes import OPCODES
-from .row import Row
+from .row import Row, patterns
 from .spelling import Empty, Number, spellings
 from .style import candidates
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .decode import Document
+    from .row import Template
     from .spelling import Spellings
     from .style import Style
 
@@ -85,6 +86,7 @@ class Encoder:
         self.refer = refer
         self.out: list[bytes] = []
         self.bounds: list[int] = []  # places in ``out`` where an object begins
+        self.large: set[int] = set()  # places in ``out`` of large texts and bytes
         self.memo: dict[int, int] = {}
         self.alive: list[Any] = []  # what has been memoised by its id, which must not be given to another object
         self.next = style.first
@@ -98,7 +100,8 @@ class Encoder:
         self.machine = document._machine if document is not None else None
         self.dropped = self.machine.dropped if self.machine is not None else {}
         self.twins = {(id(call.function), id(call.arguments)) for call in self.machine.popped} if self.machine is not None else set()
-        self.templates: dict[int, bool] = {}  # by id of a row's template: whether the names it gets lie where they lay
+        self.templates: dict[int, tuple[Any, ...]] = {}  # by id of a row's template: where the names lie that it gets, see ``_names``
+        self.text = ""  # the last text that was written
         self.spelt: Spellings | None = None
         if self.machine is None or document is None:
             return
@@ -136,7 +139,9 @@ class Encoder:
             write(self, item, todo)
         self.out.append(b".")
         head = bytes((0x80, self.style.protocol))
-        return head + (framed(self.out, self.bounds, self.style.outside) if self.style.framed else b"".join(self.out))
+        return head + (
+            framed(self.out, self.bounds, self.large if self.style.outside else set()) if self.style.framed else b"".join(self.out)
+        )
 
     def _shared(self, root: Any) -> None:
         """Where not everything is memoised: what is met more than once, which must be."""
@@ -288,37 +293,81 @@ class Encoder:
     # -- rows -----------------------------------------------------------------------------------------------------------------
 
     def row(self, row: Row) -> bool:
-        """Copy the bytes of a row, where its memo indices are the ones that come next anyway. False where they are not."""
-        machine = self.machine
-        if machine is None or self.refer is not None or row.run.machine is not machine or id(row) in machine.changed or self.style.memoize:
+        """Copy the bytes of a row, with other memo indices where it now stands elsewhere. False where it must be written step by step."""
+        machine, run, at = self.machine, row.run, row.at
+        if machine is None or self.refer is not None or run.machine is not machine or id(row) in machine.changed or self.style.memoize:
             return False
-        data, start, first = machine.data, row.start, row.first
-        if data[start] == 0x58:  # the text before it has been written on its own
+        if not machine.runs:  # memo entries were written twice: what the row's own held is known by its nodes alone
+            return False
+        template = run.templates[at]
+        names = self.templates.get(id(template))
+        if names is None:
+            names = self._names(template)
+            if names:
+                self.templates[id(template)] = names
+        data, start, end, last = machine.data, run.starts[at], run.ends[at], run.results[at]
+        first = row.first
+        named = data[start] == 0x58
+        if named:  # the text before it has been written on its own
             start += 5 + int.from_bytes(data[start + 1 : start + 5], "little")
             start += 2 if data[start] == 0x71 else 5
             first += 1
-        if first != self.next or not self._steady(row, data, start):
+        key = start + template.width
+        if not names or data[key] != 0x58:  # names that are not memoised yet; a key that is fetched from the memo
             return False
-        if hasattr(row, "_made"):
-            for index in range(row.first, row.last):  # from the text's on: the machine has made it anew
-                if index in machine.memo:
-                    self.memo[id(machine.memo[index])] = index
-        self.memo[id(row)] = row.last
-        self.next = row.last + 1
-        self.out.append(data[start : row.end])
+        shift = self.next - first
+        if not shift and names[0] == template.indices:
+            self.out.append(data[start:end])
+        else:
+            self.out.append(self._moved(data, start, first, last, names))
+        if hasattr(row, "_made"):  # the machine has made its parts anew: they may be asked for
+            self._aliases(row, first, shift)
+        self.memo[id(row)] = last + shift
+        self.next = last + shift + 1
         self.references.append(row)
         return True
 
-    def _steady(self, row: Row, data: bytes, start: int) -> bool:
-        """Whether the names that a row gets from the memo lie there under the same indices."""
-        template = row.template
-        known = self.templates.get(id(template))
-        if known is None:
-            known = self.templates[id(template)] = all(
-                self.memo.get(id(node)) == index for node, index in zip(template.nodes, template.indices, strict=True)
-            )
-        key = start + sum(2 if index < 256 else 5 for index in template.indices[:3]) + 2  # behind the names and two marks
-        return known and data[key] == 0x58  # a key that is fetched from the memo is written step by step
+    def _names(self, template: Template) -> tuple[Any, ...]:
+        """The memo indices of the names that a row gets, and the opcodes that get them; () where one has none."""
+        indices = tuple(self.memo.get(id(node), -1) for node in template.nodes)
+        if -1 in indices or any(id(node) in self.swaps for node in template.nodes):
+            return ()
+        function, tag, kind, location, hooks = (b"h" + bytes((i,)) if i < 256 else b"j" + pack("<I", i) for i in indices)
+        return indices, function + b"((" + tag + kind, location, hooks
+
+    def _moved(self, data: bytes, start: int, first: int, last: int, names: tuple[Any, ...]) -> bytes:
+        """The bytes of a row whose memo entries begin at the next index."""
+        match = patterns(last < 256)[0].match(data, start)
+        assert match is not None
+        groups = match.groups()
+        count = last + 1 - first
+        if self.next >= 256:
+            raw = pack(f"<{count}I", *range(self.next, self.next + count))
+            puts = iter([b"r" + raw[at : at + 4] for at in range(0, 4 * count, 4)])
+        else:
+            puts = iter([b"q" + bytes((i,)) if i < 256 else b"r" + pack("<I", i) for i in range(self.next, self.next + count)])
+        _, head, location, hooks = names
+        text = groups[5]
+        key = b"X" + pack("<I", len(text)) + text + next(puts) + location + groups[9] + b"t" + next(puts) + b"Q" + groups[11]
+        shape = groups[12] + (next(puts) if groups[13] is not None else b"")
+        strides = groups[14] + (next(puts) if groups[15] is not None else b"")
+        end = groups[16] + hooks + b")R" + next(puts) + b"t" + next(puts) + b"R" + next(puts)
+        return b"".join((head, key, shape, strides, end))
+
+    def _aliases(self, row: Row, first: int, shift: int) -> None:
+        """Let what the machine has made of a row's opcodes, the text before it included, be found where they lie now."""
+        assert self.machine is not None
+        memo = self.machine.memo
+        for index in range(first, row.last):
+            if index in memo:
+                self.memo[id(memo[index])] = index + shift
+        if row.first < first:
+            self._same_text(memo.get(row.first))
+
+    def _same_text(self, made: Any) -> None:
+        """The text before a row, which the machine has made anew: the one written last, unless that has been renamed."""
+        if type(made) is str and made == self.text and id(self.text) in self.memo:
+            self.memo[id(made)] = self.memo[id(self.text)]
 
 
 def parts_of(node: Any, edits: dict[int, Any]) -> list[Any] | None:
@@ -400,13 +449,16 @@ def _counted(e: Encoder, node: Any, raw: bytes, short: bytes, plain: bytes, long
         head = long + pack("<Q", size)
     else:
         raise UnsupportedError(f"protocol {e.style.protocol} has no text of {size:,} bytes", hint="use protocol 4")
-    e.out.append(head + raw if size < FRAME_TARGET else head)
-    if size >= FRAME_TARGET:
-        e.out.append(raw)
+    if size < FRAME_TARGET:
+        e.out.append(head + raw)
+    else:
+        e.out += (head, raw)
+        e.large.add(len(e.out) - 1)
     e.put(node)
 
 
 def _str(e: Encoder, value: str, todo: list[Any]) -> None:
+    e.text = value
     if not e.get(value):
         raw = value.encode("utf-8", "surrogatepass")
         _counted(e, value, raw, b"\x8c" if e.style.protocol >= 4 else b"", b"X", b"\x8d")
@@ -430,6 +482,8 @@ def _bytearray(e: Encoder, value: bytearray, todo: list[Any]) -> None:
     elif not e.get(value):
         e.out.append(b"\x96" + pack("<Q", len(value)))
         e.out.append(bytes(value))
+        if len(value) >= FRAME_TARGET:
+            e.large.add(len(e.out) - 1)
         e.put(value)
 
 
@@ -478,7 +532,8 @@ def _set(e: Encoder, node: Set, todo: list[Any]) -> None:
         return
     e.out.append(b"\x8f")
     e.put(node)
-    for at in reversed(range(0, len(items) + (len(items) % 1000 == 0 and bool(items)), 1000)):
+    ends = len(items) + (e.style.exact and len(items) % 1000 == 0 and bool(items))  # CPython's C code ends a full set by an empty batch
+    for at in reversed(range(0, ends, 1000)):
         todo += [Op(b"\x90"), *reversed(items[at : at + 1000]), Op(b"(")]
 
 
@@ -486,8 +541,8 @@ def _row(e: Encoder, row: Row, todo: list[Any]) -> None:
     if e.get(row) or e.row(row):
         return
     row.events()
-    if e.machine is not None and row.run.machine is e.machine and e.machine.data[row.start] == 0x58 and row.first in e.machine.memo:
-        e.memo[id(e.machine.memo[row.first])] = e.next - 1  # the text before it, which the machine has made anew
+    if e.machine is not None and row.run.machine is e.machine and e.machine.data[row.start] == 0x58:
+        e._same_text(e.machine.memo.get(row.first))
     if not e.style.puts_all and e.machine is not None:
         e.kept.update(id(e.machine.memo[i]) for i in range(row.first, row.last + 1) if i in e.machine.memo)
     _call(e, row, todo)
@@ -630,8 +685,9 @@ _SMALL = frozenset((type(None), bool, float, Number))
 # -- frames -------------------------------------------------------------------------------------------------------------------
 
 
-def framed(out: list[bytes], bounds: list[int], outside: bool) -> bytes:
-    """The opcodes in frames, as CPython cuts them: at the first object beyond 64 KiB, and large texts and bytes ``outside`` of any."""
+def framed(out: list[bytes], bounds: list[int], outside: set[int]) -> bytes:
+    """The opcodes in frames, as CPython cuts them: at the first object beyond 64 KiB, and large texts and bytes ``outside`` of any. Both
+    say places in ``out``."""
     made: list[bytes] = []
     frame: list[bytes] = []
     size, starts = 0, set(bounds)
@@ -646,7 +702,7 @@ def framed(out: list[bytes], bounds: list[int], outside: bool) -> bytes:
     for at, piece in enumerate(out):
         if at in starts and size >= FRAME_TARGET:
             close()
-        if outside and len(piece) >= FRAME_TARGET:  # its head is the last piece of the frame before: it stands outside too
+        if at in outside:  # its head is the last piece of the frame before: it stands outside too
             head = frame.pop()
             size -= len(head)
             close()

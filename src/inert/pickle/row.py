@@ -50,10 +50,11 @@ class Template:
     """The memoised names that many Rows share: function, 'storage', storage type, location, hooks class. ``meaning`` is
     for the layer above, which works it out once for each template."""
 
-    __slots__ = ("function", "hooks", "indices", "location", "machine", "meaning", "storage", "tag")
+    __slots__ = ("function", "hooks", "indices", "location", "meaning", "storage", "tag", "width")
 
     def __init__(self, indices: tuple[int, ...], function: Any, tag: Any, storage: Any, location: Any, hooks: Any) -> None:
         self.indices = indices  # where the memo holds the five
+        self.width = sum(2 if index < 256 else 5 for index in indices[:3]) + 2  # bytes from a record's start to its key
         self.function = function
         self.tag = tag
         self.storage = storage

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from .handlers import Handler
 
 
+LONGEST = 32  # bytes of a number's opcode that are kept for each place where it stands: a longer one is spelled anew
+
+
 class Number(int):
     """A number and the opcode with its argument that spelled it."""
 
@@ -67,7 +70,7 @@ def _number(handler: Handler) -> Handler:
     def push(m: Machine, position: int) -> int:
         after = handler(m, position)
         value = m.stack[-1]
-        if type(value) is int:
+        if type(value) is int and after - position <= LONGEST:
             number = m.stack[-1] = Number(value)
             number.raw = bytes(m.data[position - 1 : after])
         return after
