@@ -56,7 +56,6 @@ def again(document: Document) -> tuple[bytes, bool]:
     assert same == (made == document.data[document._machine.start : document.end])
     second = sound(made)
     assert difference([(document.root, second.root)], places=False) == ""
-    assert encode(second.root, style_of(second)[0], second) == made
     assert encode(second.root, style, second) == made
     return made, same
 
@@ -394,8 +393,10 @@ def documents(path: Path) -> list[Document]:
         return []
 
 
-def _committed() -> list[Path]:
-    return sorted(path for path in HERE.rglob("*") if path.suffix in (".pt", ".pth", ".pkl", ".ckpt", ".bin", ".ptl", ".distcp"))
+FOLDERS = sorted({path.parent.name for path in HERE.rglob("*.p*")} - {"corpus"})
+DEEP_FILES = ("deep_list", "deep_tuple", "deep_dict", "deep_calls", "deep_states")  # their like is made above, less deep
+# protocols 0 and 1; and Python 2's pickle.py, which counts arguments of old instances as memo entries without writing them
+OTHERS = ("numpy-p0", "numpy-p1", "cPickle-p0", "cPickle-p1", "pickle-p0", "pickle-p1", "pickle-p2")
 
 
 def _law(path: Path) -> list[tuple[str, bool]]:
@@ -408,11 +409,16 @@ def _law(path: Path) -> list[tuple[str, bool]]:
     return found
 
 
-def test_committed_files_come_out_as_they_were() -> None:
-    for path in _committed():
-        for name, same in _law(path):
-            by_python = path.parent.name not in ("hostile", "broken", "crafted") and "p0" not in path.stem and "p1" not in path.stem
-            assert same or not by_python, (path, name)
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_committed_files_come_out_as_they_were(folder: str) -> None:
+    for path in sorted(HERE.rglob(f"{folder}/*")):
+        if (
+            path.suffix in (".pt", ".pth", ".pkl", ".ckpt", ".bin", ".ptl", ".distcp", "")
+            and path.is_file()
+            and path.stem not in DEEP_FILES
+        ):
+            for name, same in _law(path):
+                assert same or folder in ("hostile", "broken", "crafted") or path.stem in OTHERS, (path, name)
 
 
 REAL = [folder for folder in ("torch", "lightning", "thirdparty", "vector", "malicious", "broken") if (SHARED / folder).is_dir()]

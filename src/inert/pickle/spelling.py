@@ -7,6 +7,7 @@ Refuses to know: nodes that an edit has made; they are spelled in the document's
 
 from __future__ import annotations
 
+from ..errors import FormatError, InertError
 from .handlers import HANDLERS, tuple_
 from .nodes import Call, Dict, List, Reference, Set
 
@@ -118,13 +119,16 @@ def spellings(document: Document) -> Spellings:
     """The spellings of a sound Document, worked out once."""
     machine = document._machine
     if machine.spellings is None:
-        machine.spellings = Spellings() if machine.follow is not None else _compared(document.root, _again(machine))
+        try:
+            machine.spellings = _compared(document.root, _again(machine))
+        except InertError:  # bytes that are no opcodes stand between them, and such a pickle is not written again anyway
+            machine.spellings = Spellings()
     return machine.spellings
 
 
 def _again(machine: Machine) -> Any:
     """The root of the same pickle, with marked numbers and tuples."""
-    again = type(machine)(machine.data, machine.limits, shortcut=False, follow=machine.follow)
+    again = type(machine)(machine.data, machine.limits, shortcut=False)
     again.table = list(HANDLERS)
     for code, handler in _OWN.items():
         again.table[code[0]] = handler
@@ -146,6 +150,8 @@ def _compared(root: Any, other: Any) -> Spellings:
         if type(twin) is Marked:
             made.marked.add(id(node))
         twins = parts_of(twin) or []
+        if len(twins) != len(parts):
+            raise FormatError("not the same opcodes")
         odd = {at: part for at, part in enumerate(twins) if type(part) in _SPELT}
         if odd:
             made.parts[id(node)] = odd
