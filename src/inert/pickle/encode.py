@@ -82,6 +82,7 @@ class Encoder:
         self.out: list[bytes] = []
         self.bounds: list[int] = []  # places in ``out`` where an object begins
         self.memo: dict[int, int] = {}
+        self.held: list[Any] = []  # what the memo knows by id must stay alive
         self.next = style.first
         self.references: list[Any] = []
         self.expanded: dict[int, tuple[Any, Any]] = {}  # by id of a value: (the value, which must stay alive, its node)
@@ -164,6 +165,7 @@ class Encoder:
         if not self.style.puts_all and id(node) not in self.kept:
             return
         index = self.memo[id(node)] = self.next
+        self.held.append(node)
         self.next += 1
         if self.style.memoize:
             self.out.append(b"\x94")
