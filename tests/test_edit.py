@@ -49,7 +49,7 @@ def readable(path: Path) -> bool:
 @pytest.mark.parametrize("path", ZIPS, ids=lambda path: path.name)
 def test_an_untouched_checkpoint_is_saved_as_it_is(path: Path, tmp_path: Path) -> None:
     with inert.open(path) as ckpt:
-        list(ckpt.tensors), ckpt.root, ckpt.pickles, ckpt.notes  # noqa: B018
+        list(ckpt.tensors), ckpt.root, ckpt.pickles, ckpt.notes
         ckpt.save(tmp_path / "copy.pt")
     assert (tmp_path / "copy.pt").read_bytes() == path.read_bytes()
 
@@ -104,7 +104,8 @@ def difference(before: Any, after: Any) -> list[tuple[Any, Any]]:
             continue
         if (isinstance(a, (Call, Dict, List, Reference)) or type(a) is tuple) and isinstance(b, (Call, Dict, List, Reference, tuple)):
             x, y = parts_of(a, {}), parts_of(b, {})
-            assert x is not None and y is not None
+            assert x is not None
+            assert y is not None
             if len(x) != len(y):
                 found.append((a, b))
             todo += zip(x, y, strict=False)
@@ -119,7 +120,8 @@ def test_renaming_one_key_of_a_lightning_checkpoint_changes_that_key_alone(tmp_p
         old = next(name for name in ckpt.tensors if name.startswith("state_dict."))
         new = f"{old}_0"
         ckpt.tensors.rename(old, new)
-        assert new in ckpt.tensors and old not in ckpt.tensors
+        assert new in ckpt.tensors
+        assert old not in ckpt.tensors
         ckpt.save(out)
         names = [new if name == old else name for name in inert.open(PLAIN).tensors]
         with inert.open(out) as again:
@@ -148,7 +150,8 @@ def test_a_replaced_tensor_gets_a_record_of_its_own_and_the_others_keep_theirs(t
         assert not again.errors
     before, after = records(PLAIN), records(out)
     kept = [record for record in before if record.startswith("data/") and record in after]
-    assert kept and all(before[record] == after[record] for record in kept)
+    assert kept
+    assert all(before[record] == after[record] for record in kept)
     assert elements.tobytes() in [after[record] for record in after if record not in before]
 
 
@@ -164,7 +167,8 @@ def test_deleting_a_tensor_takes_its_record_away(tmp_path: Path) -> None:
         ckpt.save(out)
     with inert.open(out) as again:
         assert list(again.tensors) == [other for other in inert.open(PLAIN).tensors if other != name]
-    assert key in records(PLAIN) and key not in records(out)
+    assert key in records(PLAIN)
+    assert key not in records(out)
 
 
 CHANGES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], bool]]] = {
@@ -206,7 +210,8 @@ def test_the_source_may_be_the_destination(tmp_path: Path) -> None:
         del ckpt.root["optimizer_states"]
         ckpt.save(path)
     with inert.open(path) as again:
-        assert "optimizer_states" not in again.root and again.tensors
+        assert "optimizer_states" not in again.root
+        assert again.tensors
     assert [entry.name for entry in tmp_path.iterdir()] == ["model.ckpt"]
 
 
@@ -248,4 +253,5 @@ def test_tied_tensors_stay_tied_in_an_edit(tmp_path: Path) -> None:
     with inert.open(tmp_path / "u.pt") as again:
         a, b, c = (again.tensors[name] for name in "abc")
         assert a.storage == b.storage == c.storage
-        assert c.offset == 2 and again.root["n"] == 2
+        assert c.offset == 2
+        assert again.root["n"] == 2
