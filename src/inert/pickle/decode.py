@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..limits import Limits
     from .handlers import Follow, Handler
     from .nodes import Node
+    from .spelling import Spellings
 
 _first = attrgetter("first")
 SLICE = 1 << 20  # opcodes between two looks at the budget
@@ -58,6 +59,11 @@ class Document:
     def top(self) -> int:
         """The highest memo index written; -1 for none."""
         return self._machine.top
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether any tensor's record was taken by the shortcut (row.py)."""
+        return bool(self._machine.runs) or any(type(node) is Row for node in self._machine.made)
 
     @property
     def rows(self) -> list[Node]:
@@ -109,8 +115,10 @@ class Machine:
         self.runs: list[Run] = []  # of rows, in the order of their memo indices
         self.hidden = 0  # memo entries that rows stand for and that are not written out
         self.dropped: dict[int, list[Call]] = {}  # by id of their first argument: calls made for their effect on it (copyreg's setters)
+        self.popped: list[Call] = []  # every call that POP has dropped
         self.changed: set[int] = set()  # ids of rows whose results later opcodes did something to
         self.templates: dict[tuple[bytes, ...], Template] = {}
+        self.spellings: Spellings | None = None  # worked out when the pickle is written again
         self.lock = RLock()
         self.opcodes: dict[int, int] = {}
         self.table: list[Handler] = [first_use] * 256  # each handler takes its place when it is first wanted

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from struct import pack
 
-from ..errors import UnsupportedError
-from .handlers import HANDLERS
-from .nodes import Buffer, ByteString, Call, Dict, Global, List, Raw, Reference, Set, shown
+from ..errors import LimitError, UnsupportedError
+from .nodes import Buffer, ByteString, Call, Dict, Global, List, Node, Raw, Reference, Set, shown
+from .opcodes import OPCODES
 from .row import Row
+from .spelling import Empty, Number, spellings
 from .style import candidates
 
 TYPE_CHECKING = False
@@ -22,13 +23,15 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .decode import Document
+    from .spelling import Spellings
     from .style import Style
 
     Expand = Callable[[Any], Any]
 
 FRAME_TARGET = 64 << 10  # a frame is ended at the first object that begins beyond so many bytes …
 FRAME_LEAST = 4  # … and none is made for fewer
-_MISSING = object()
+REPEATS = 4_000_000  # parts written again because a tuple or call holds itself; each turn through it writes all of it once more
+DUP = next(code for code, row in OPCODES.items() if row.name == "DUP")
 
 
 class Op(bytes):
@@ -38,16 +41,17 @@ class Op(bytes):
 
 
 class Step:
-    """What is to be done when the parts of ``node`` have been written: ``ends`` it (the opcode), and ``drop`` if it turns out to have been
-    written meanwhile, inside of its own parts."""
+    """What is to be done when the parts of ``node`` have been written: ``ends`` it (the opcode) and do what comes ``later``, or ``drop``
+    its parts if it turns out to have been written meanwhile, inside of them."""
 
-    __slots__ = ("drop", "ends", "node", "puts")
+    __slots__ = ("drop", "ends", "later", "node", "puts")
 
-    def __init__(self, node: Any, ends: bytes, drop: bytes, puts: bool = True) -> None:
+    def __init__(self, node: Any, ends: bytes, drop: bytes, puts: bool = True, later: list[Any] | None = None) -> None:
         self.node = node
         self.ends = ends
         self.drop = drop
         self.puts = puts
+        self.later = later
 
 
 class Put:
@@ -82,21 +86,32 @@ class Encoder:
         self.out: list[bytes] = []
         self.bounds: list[int] = []  # places in ``out`` where an object begins
         self.memo: dict[int, int] = {}
-        self.held: list[Any] = []  # what the memo knows by id must stay alive
+        self.alive: list[Any] = []  # what has been memoised by its id, which must not be given to another object
         self.next = style.first
+        self.open: set[int] = set()  # ids of what has been begun, of the kinds that are memoised at their ends
+        self.repeats = 0
+        self.names: dict[tuple[str, str], Global] = {}
+        self.calls: set[tuple[int, int]] = set()  # of the calls that have been begun: ids of function and arguments
         self.references: list[Any] = []
         self.expanded: dict[int, tuple[Any, Any]] = {}  # by id of a value: (the value, which must stay alive, its node)
         self.kept: set[int] = set()  # ids of the objects that the document shows memoised, where that matters
         self.machine = document._machine if document is not None else None
         self.dropped = self.machine.dropped if self.machine is not None else {}
+        self.twins = {(id(call.function), id(call.arguments)) for call in self.machine.popped} if self.machine is not None else set()
         self.templates: dict[int, bool] = {}  # by id of a row's template: whether the names it gets lie where they lay
-        if not style.puts_all and self.machine is not None:
+        self.spelt: Spellings | None = None
+        if self.machine is None or document is None:
+            return
+        if not style.puts_all:
             self.kept = set(map(id, self.machine.memo.values()))
+            self.spelt = spellings(document)
+        else:
+            self.kept = {id(value) for value in self.machine.memo.values() if type(value) in _ODDLY_KEPT}
 
     def encode(self, root: Any) -> bytes:
         """The pickle of ``root``. UnsupportedError for what no pickle can hold in this style."""
         self._shared(root)
-        todo: list[Any] = [root]
+        todo: list[Any] = [self.spelling_of(None, [root])[0]]
         table, swaps = _TABLE, self.swaps
         while todo:
             item = todo.pop()
@@ -107,7 +122,7 @@ class Encoder:
                 self.out.append(item)
                 continue
             if kind is Step:
-                self._end(item)
+                self._end(item, todo)
                 continue
             if kind is Put:
                 self.put(item.node)
@@ -124,21 +139,54 @@ class Encoder:
         return head + (framed(self.out, self.bounds, self.style.outside) if self.style.framed else b"".join(self.out))
 
     def _shared(self, root: Any) -> None:
-        """Where not everything is memoised: containers that are met more than once, which must be."""
-        if self.style.puts_all:
+        """Where not everything is memoised: what is met more than once, which must be."""
+        if self.style.puts_all and (self.machine is None or DUP not in self.machine.opcodes):
             return
         seen: set[int] = set()
         todo = [root]
         while todo:
             node = todo.pop()
-            parts = parts_of(node, self.edits) if type(node) is not Row else ()
-            if parts is None:
-                continue
+            node = self.swaps.get(id(node), node)
             if id(node) in seen:
                 self.kept.add(id(node))
                 continue
+            if type(node) in _SMALL:
+                continue
             seen.add(id(node))
-            todo += parts
+            if type(node) is Row and (self.machine is None or id(node) not in self.machine.changed):
+                continue
+            todo += parts_of(node, self.edits) or ()
+            for setter in self.dropped.get(id(node), ()):
+                todo += (setter.function, *setter.arguments)
+
+    def begin(self, node: Any, size: int) -> None:
+        """Take note of a node of ``size`` parts that is memoised at its end: meeting it again before that writes it again, in itself."""
+        if id(node) not in self.open:
+            self.open.add(id(node))
+            return
+        if self.style.late:
+            raise UnsupportedError(f"{self.style.name} writes nothing that holds itself")
+        self.repeats += size
+        if self.repeats > REPEATS:
+            raise LimitError("tuples or calls that hold themselves through many ways")
+
+    def spelling_of(self, node: Any, parts: Any, first: int = 0) -> Any:
+        """Parts of a node (from its part ``first`` on) with those in place that the document spells in a way of its own."""
+        known = self.spelt.parts.get(id(node) if node is not None else None) if self.spelt is not None else None
+        if known is None:
+            return parts
+        parts = list(parts)
+        if id(node) in self.edits:
+            if type(node) is Dict:
+                values = {id(node.flat[at - 1]): (node.flat[at], part) for at, part in known.items() if at % 2}
+                for at in range(1, len(parts), 2):
+                    value, part = values.get(id(parts[at - 1]), (parts, None))
+                    parts[at] = part if parts[at] is value else parts[at]
+            return parts
+        for at, part in known.items():
+            if first <= at < first + len(parts):
+                parts[at - first] = part
+        return parts
 
     def _expand(self, value: Any) -> Any:
         known = self.expanded.get(id(value))
@@ -149,6 +197,28 @@ class Encoder:
             known = self.expanded[id(value)] = value, node
             self.kept.add(id(node))
         return known[1]
+
+    def opened(self, node: Any, todo: list[Any]) -> None:
+        """Memoise a list or dict that is empty so far, or later, when it is full."""
+        if self.style.late:
+            self.begin(node, 1)
+            todo.append(Put(node))
+        else:
+            self.put(node)
+
+    def name(self, module: str, name: str) -> Global:
+        """A name that the encoder itself needs; one object for each, so that it is memoised once."""
+        return self.names.setdefault((module, name), Global(module, name, 0, "GLOBAL" if self.style.protocol < 4 else "STACK_GLOBAL"))
+
+    def spelled_out(self, value: Any) -> Call:
+        """The call that stands for bytes, a bytearray or a set in protocols that have no opcode for them."""
+        known = self.expanded.get(id(value))
+        if known is None:
+            call: Any = self.expand(value) if self.expand is not None and not isinstance(value, Node) else _call_for(self, value)
+            known = self.expanded[id(value)] = value, call
+            self.kept.add(id(call))
+        made: Call = known[1]
+        return made
 
     # -- memo ---------------------------------------------------------------------------------------------------------------
 
@@ -162,31 +232,35 @@ class Encoder:
 
     def put(self, node: Any) -> None:
         """Memoise what is on top of the stack."""
-        if not self.style.puts_all and id(node) not in self.kept:
+        if id(node) not in self.kept and (not self.style.puts_all or type(node) in _ODDLY_KEPT):
             return
         index = self.memo[id(node)] = self.next
-        self.held.append(node)
+        self.alive.append(node)
         self.next += 1
         if self.style.memoize:
             self.out.append(b"\x94")
         else:
             self.out.append(b"q" + bytes((index,)) if index < 256 else b"r" + pack("<I", index))
 
-    def _end(self, step: Step) -> None:
-        if id(step.node) in self.memo:  # a tuple or call that holds itself has been written meanwhile: take that one
-            self.out.append(step.drop)
-            self.get(step.node)
+    def _end(self, step: Step, todo: list[Any]) -> None:
+        node = step.node
+        if id(node) in self.memo:  # what holds itself has been written meanwhile: take that one
+            again = isinstance(node, Call) and (id(node.function), id(node.arguments)) in self.twins
+            self.out.append(step.ends + b"0" if again else step.drop)  # CPython's pickler makes such a call twice
+            self.get(node)
             return
         self.out.append(step.ends)
         if step.puts:
-            self.put(step.node)
+            self.put(node)
+        if step.later:
+            todo += reversed(step.later)
 
     # -- containers -----------------------------------------------------------------------------------------------------------
 
-    def batches(self, items: list[Any], width: int, one: bytes, many: bytes, exact: bool) -> Iterator[Any]:
-        """Items (``width`` of them belong together) in batches, with their opcodes."""
+    def batches(self, node: Any, items: Any, width: int, one: bytes, many: bytes, exact: bool) -> Iterator[Any]:
+        """Items of a node (``width`` of them belong together) in batches, with their opcodes."""
         size, step = len(items), self.style.batch * width
-        if not size and self.style.marked:
+        if not size and self.style.marked and self._marked_empty(node):
             yield Op(b"(" + many)
         if size == width and self.style.single:
             yield from items
@@ -205,6 +279,11 @@ class Encoder:
                 yield Op(many)
         if exact and width == 2 and size and size % step == 0:  # CPython's C code finds out that a dict has ended by an empty batch
             yield Op(b"(" + many)
+
+    def _marked_empty(self, node: Any) -> bool:
+        if self.spelt is None or self.machine is None or id(node) not in self.spelt.known:
+            return type(node) is List
+        return self.machine.data[node.offset + 1 : node.offset + 3] in (b"(e", b"(u")
 
     # -- rows -----------------------------------------------------------------------------------------------------------------
 
@@ -269,7 +348,25 @@ def _bool(e: Encoder, value: bool, todo: list[Any]) -> None:
     e.out.append(b"\x88" if value else b"\x89")
 
 
+def _number(e: Encoder, value: Number, todo: list[Any]) -> None:
+    e.out.append(value.raw)
+
+
+def _empty(e: Encoder, value: Empty, todo: list[Any]) -> None:
+    if not e.get(value):
+        e.out.append(b"(t" if value.marked else b")")
+        if value.kept:
+            e.kept.add(id(value))
+            e.put(value)
+
+
 def _int(e: Encoder, value: int, todo: list[Any]) -> None:
+    if value.bit_length() > LARGE and e.kept:
+        if not e.get(value):
+            e.out.append(long1(value))
+            if id(value) in e.kept:
+                e.put(value)
+        return
     if 0 <= value < 1 << 8:
         e.out.append(bytes((0x4B, value)))
     elif 0 <= value < 1 << 16:
@@ -317,11 +414,7 @@ def _str(e: Encoder, value: str, todo: list[Any]) -> None:
 
 def _bytes(e: Encoder, value: bytes, todo: list[Any]) -> None:
     if e.style.protocol < 3:
-        todo.append(
-            e._expand(value)
-            if e.expand is not None
-            else Call(Global("_codecs", "encode", 0), (value.decode("latin-1"), "latin1"), 0, "REDUCE")
-        )
+        todo.append(e.spelled_out(value))
     elif not e.get(value):
         _counted(e, value, value, b"C", b"B", b"\x8e")
 
@@ -333,8 +426,8 @@ def _byte_string(e: Encoder, value: ByteString, todo: list[Any]) -> None:
 
 def _bytearray(e: Encoder, value: bytearray, todo: list[Any]) -> None:
     if e.style.protocol < 5:
-        raise UnsupportedError("a bytearray needs protocol 5")
-    if not e.get(value):
+        todo.append(e.spelled_out(value))
+    elif not e.get(value):
         e.out.append(b"\x96" + pack("<Q", len(value)))
         e.out.append(bytes(value))
         e.put(value)
@@ -345,33 +438,40 @@ def _tuple(e: Encoder, node: tuple[Any, ...], todo: list[Any]) -> None:
     if not count:
         e.out.append(b")")
     elif not e.get(node):
-        if count <= 3:
+        e.begin(node, count)
+        if count <= 3 and (e.spelt is None or id(node) not in e.spelt.marked):
             todo.append(Step(node, b"\x85\x86\x87"[count - 1 : count], b"0" * count))
         else:
             e.out.append(b"(")
             todo.append(Step(node, b"t", b"1"))
-        todo += reversed(node)
+        todo += reversed(e.spelling_of(node, node))
 
 
 def _list(e: Encoder, node: List, todo: list[Any]) -> None:
     if not e.get(node):
         e.out.append(b"]")
-        e.put(node)
-        todo += reversed(list(e.batches(e.edits.get(id(node), node.items), 1, b"a", b"e", e.style.exact)))
+        e.opened(node, todo)
+        items = e.spelling_of(node, e.edits.get(id(node), node.items))
+        todo += reversed(list(e.batches(node, items, 1, b"a", b"e", e.style.exact)))
 
 
 def _dict(e: Encoder, node: Dict, todo: list[Any]) -> None:
     if not e.get(node):
         e.out.append(b"}")
-        e.put(node)
-        todo += reversed(list(e.batches(e.edits.get(id(node), node.flat), 2, b"s", b"u", e.style.exact)))
+        e.opened(node, todo)
+        flat = e.spelling_of(node, e.edits.get(id(node), node.flat))
+        todo += reversed(list(e.batches(node, flat, 2, b"s", b"u", e.style.exact)))
 
 
 def _set(e: Encoder, node: Set, todo: list[Any]) -> None:
+    if e.style.protocol < 4:
+        todo.append(e.spelled_out(node))
+        return
     if e.get(node):
         return
-    items = e.edits.get(id(node), node.items)
+    items = e.spelling_of(node, e.edits.get(id(node), node.items))
     if node.frozen:
+        e.begin(node, len(items))
         e.out.append(b"(")
         todo.append(Step(node, b"\x91", b"1"))
         todo += reversed(items)
@@ -399,43 +499,68 @@ _CALLS = {"REDUCE": b"R", "NEWOBJ": b"\x81", "NEWOBJ_EX": b"\x92"}
 def _call(e: Encoder, node: Call, todo: list[Any]) -> None:
     if e.get(node):
         return
-    later: list[Any] = []
-    if node.items:
-        later += e.batches(node.items, 1, b"a", b"e", False)
-    flat = e.edits.get(id(node), node.flat)
-    if flat:
-        later += e.batches(flat, 2, b"s", b"u", False)
-    for state in node.states:
-        later += (state, Op(b"b"))
-    for setter in e.dropped.get(id(node), ()):  # what sets the state, called for its effect alone
-        later += (setter.function, Op(b"("), *setter.arguments, Op(b"tR0")) if len(setter.arguments) != 2 else (
-            setter.function, *setter.arguments, Op(b"\x86R0")
-        )  # fmt: skip
+    if e.dropped:
+        e.calls.add((id(node.function), id(node.arguments)))
+    e.begin(node, 1 + len(node.items or ()) + len(node.flat or ()) + len(node.states))
+    function, arguments, keywords = e.spelling_of(node, (node.function, node.arguments, node.keywords))
+    later = list(_later(e, node))
     puts = not e.style.late
     if not puts:
         later.append(Put(node))
-    todo += reversed(later)
     if node.how == "INST":
-        name = f"{node.function.module}\n{node.function.name}\n".encode()
-        todo += [Step(node, b"i" + name, b"1"), *reversed(node.arguments), Op(b"(")]
+        name = f"{function.module}\n{function.name}\n".encode("utf-8", "surrogatepass")
+        todo += [Step(node, b"i" + name, b"1", puts, later), *reversed(e.spelling_of(arguments, arguments)), Op(b"(")]
     elif node.how == "OBJ":
-        todo += [Step(node, b"o", b"1"), *reversed(node.arguments), node.function, Op(b"(")]
-    elif e.style.marked and node.how == "REDUCE" and type(node.arguments) is tuple:
-        todo += [Step(node, b"tR", b"10", puts), *reversed(list(_marked(node.arguments))), Op(b"("), node.function]
+        todo += [Step(node, b"o", b"1", puts, later), *reversed(e.spelling_of(arguments, arguments)), function, Op(b"(")]
+    elif e.style.marked and node.how == "REDUCE" and type(arguments) is tuple and (e.spelt is None or id(node) not in e.spelt.known):
+        todo += [Step(node, b"tR", b"10", puts, later), *reversed(list(_marked(arguments))), Op(b"("), function]
     elif node.how in _CALLS:
-        parts = [node.function, node.arguments, *([node.keywords] if node.how == "NEWOBJ_EX" else [])]
-        todo += [Step(node, _CALLS[node.how], b"0" * len(parts), puts), *reversed(parts)]
+        parts = [function, arguments, *([keywords] if node.how == "NEWOBJ_EX" else [])]
+        todo += [Step(node, _CALLS[node.how], b"0" * len(parts), puts, later), *reversed(parts)]
     else:
         raise UnsupportedError(f"a call by {node.how} leaves nothing to write")
+
+
+def _later(e: Encoder, node: Call) -> Iterator[Any]:
+    """What is done to the result of a call."""
+    at = 3
+    if node.items:
+        yield from e.batches(node, e.spelling_of(node, node.items, at), 1, b"a", b"e", False)
+    at += len(node.items or ())
+    flat = e.edits.get(id(node), node.flat)
+    if flat:
+        yield from e.batches(node, e.spelling_of(node, flat, at), 2, b"s", b"u", False)
+    at += len(node.flat or ())
+    for state in e.spelling_of(node, node.states, at):
+        yield from (state, Op(b"b"))
+    for setter in e.dropped.get(id(node), ()):  # what sets the state, called for its effect alone
+        if (id(setter.function), id(setter.arguments)) in e.calls:
+            continue  # no setter, but what CPython's pickler makes a second time of what holds itself
+        yield setter.function
+        if len(setter.arguments) == 2:
+            yield from (*setter.arguments, Op(b"\x86R0"))
+        else:
+            yield from (Op(b"("), *setter.arguments, Op(b"tR0"))
 
 
 def _marked(arguments: tuple[Any, ...]) -> Iterator[Any]:
     """Arguments as torch's C++ pickler writes them: sizes and strides have marks too."""
     for part in arguments:
-        if type(part) is tuple and part and set(map(type, part)) == {int}:
+        if type(part) is tuple and len(part) <= 3 and set(map(type, part)) <= {int}:
             yield from (Op(b"("), *part, Op(b"t"))
         else:
             yield part
+
+
+def _call_for(e: Encoder, value: Any) -> Call:
+    home = "builtins" if e.style.protocol >= 3 else "__builtin__"
+    if type(value) is Set:
+        return Call(e.name(home, "frozenset" if value.frozen else "set"), (List(value.items, 0),), 0, "REDUCE")
+    if type(value) is bytearray:
+        return Call(e.name(home, "bytearray"), (bytes(value),) if value else (), 0, "REDUCE")
+    if not value:
+        return Call(e.name(home, "bytes"), (), 0, "REDUCE")
+    return Call(e.name("_codecs", "encode"), (value.decode("latin-1"), "latin1"), 0, "REDUCE")
 
 
 def _global(e: Encoder, node: Global, todo: list[Any]) -> None:
@@ -461,23 +586,30 @@ def _global(e: Encoder, node: Global, todo: list[Any]) -> None:
 
 
 def _reference(e: Encoder, node: Reference, todo: list[Any]) -> None:
-    if e.style.late:
-        if e.get(node):
-            return
-        todo.append(Put(node))
+    if e.get(node):
+        return
+    e.begin(node, 1)
     e.references.append(node)
-    if e.refer is not None:
-        node = e.refer(node)
-    pid = node.pid
-    if e.style.long_counts and type(pid) is tuple and len(pid) in (5, 6) and type(pid[4]) is int and e.get(pid) is False:
-        tail = [pid[5]] if len(pid) == 6 else []
-        todo += [Op(b"Q"), Step(pid, b"t", b"1"), *tail, Op(long1(pid[4])), *reversed(pid[:4]), Op(b"(")]
-    else:
-        todo += [Op(b"Q"), pid]
+    pid = (e.refer(node) if e.refer is not None else node).pid
+    if e.style.long_counts and type(pid) is tuple and len(pid) in (5, 6) and type(pid[4]) is int and _is_new(e, pid):
+        pid = (*pid[:4], _long(pid[4]), *pid[5:])
+    todo += [Step(node, b"Q", b"0"), *e.spelling_of(node, [pid])]
+
+
+def _is_new(e: Encoder, node: Any) -> bool:
+    return e.spelt is None or id(node) not in e.spelt.known
+
+
+def _long(value: int) -> Number:
+    number = Number(value)
+    number.raw = long1(value)
+    return number
 
 
 def _buffer(e: Encoder, node: Buffer, todo: list[Any]) -> None:
-    e.out.append(b"\x97")
+    if not e.get(node):
+        e.out.append(b"\x97\x98" if node.readonly else b"\x97")
+        e.put(node)
 
 
 def _raw(e: Encoder, node: Raw, todo: list[Any]) -> None:
@@ -485,10 +617,14 @@ def _raw(e: Encoder, node: Raw, todo: list[Any]) -> None:
 
 
 _TABLE: dict[type, Callable[[Encoder, Any, list[Any]], None]] = {
-    type(None): _constant(b"N"), bool: _bool, int: _int, float: _float, str: _str, bytes: _bytes, ByteString: _byte_string,
+    type(None): _constant(b"N"), bool: _bool, int: _int, Number: _number, Empty: _empty, float: _float, str: _str, bytes: _bytes,
+    ByteString: _byte_string,
     bytearray: _bytearray, tuple: _tuple, List: _list, Dict: _dict, Set: _set, Row: _row, Call: _call, Global: _global,
     Reference: _reference, Buffer: _buffer, Raw: _raw,
 }  # fmt: skip
+LARGE = 64  # bits of a number that is memoised where the document does so: writing it again for each GET would multiply the bytes
+_ODDLY_KEPT = frozenset((int, Reference, Buffer))  # what CPython's pickler memoises never, but other pickles may
+_SMALL = frozenset((type(None), bool, float, Number))
 
 
 # -- frames -------------------------------------------------------------------------------------------------------------------
@@ -529,7 +665,7 @@ def encode(root: Any, style: Style, document: Document | None = None, expand: Ex
 
 def style_of(document: Document) -> tuple[Style, bool]:
     """The Style in which a sound Document is written, and whether writing it again in that gives its very bytes."""
-    data = bytes(document.data[: document.end])
+    data = bytes(document.data[document._machine.start : document.end])
     styles = candidates(document)
     for style in styles:
         try:
@@ -540,4 +676,23 @@ def style_of(document: Document) -> tuple[Style, bool]:
     return styles[0], False
 
 
-assert len(HANDLERS) == 256
+def lost(document: Document) -> list[Node]:
+    """What a sound Document asks for and its encoding would not: names, calls and persistent ids that its value does not hold, like those
+    that POP has dropped, or a BUILD on a name. Calls of setters for their effect on an object are kept."""
+    machine = document._machine
+    seen: set[int] = set()
+    todo = [document.root]
+    while todo:
+        node = todo.pop()
+        if type(node) in _SMALL or id(node) in seen:
+            continue
+        seen.add(id(node))
+        if type(node) is Row and id(node) not in machine.changed:
+            seen.update(map(id, node.template.nodes))
+            if type(node.template.hooks) is not Global or hasattr(node, "_made"):
+                todo += node.events()
+            continue
+        todo += parts_of(node, {}) or ()
+        for setter in machine.dropped.get(id(node), ()):
+            todo.append(setter)
+    return [node for node in machine.made if id(node) not in seen]

@@ -72,8 +72,10 @@ def stop(m: Machine, position: int) -> int:
 def pop(m: Machine, position: int) -> int:
     if m.stack:
         gone = m.stack.pop()
-        if type(gone) is Call and type(gone.arguments) is tuple and gone.arguments and isinstance(gone.arguments[0], Call):
-            m.dropped.setdefault(id(gone.arguments[0]), []).append(gone)
+        if type(gone) is Call:
+            m.popped.append(gone)
+            if type(gone.arguments) is tuple and gone.arguments and isinstance(gone.arguments[0], Call):
+                m.dropped.setdefault(id(gone.arguments[0]), []).append(gone)
     else:
         _unmark(m)
     return position
@@ -416,7 +418,11 @@ def build(m: Machine, position: int) -> int:
     state = m.stack.pop()
     target = m.stack[-1]
     if isinstance(target, Call):
-        target.states += (state,)
+        states = target.states
+        if type(states) is list:
+            states.append(state)
+        else:  # real objects have one or two; a list where more would cost the square of their number
+            target.states = (*states, state) if len(states) < 16 else [*states, state]
         return position if m.follow is None else m.follow(m, target, position)
     if not isinstance(target, Node):
         raise FormatError(f"BUILD on a {type(target).__name__}")
@@ -449,7 +455,8 @@ def next_buffer(m: Machine, position: int) -> int:
 
 
 def readonly_buffer(m: Machine, position: int) -> int:
-    m.stack[-1]
+    if type(m.stack[-1]) is Buffer:
+        m.stack[-1].readonly = True
     return position
 
 

@@ -93,10 +93,11 @@ class Reference(Node):
 class Buffer(Node):
     """An out-of-band buffer (protocol 5), whose bytes are not in the pickle."""
 
-    __slots__ = ("offset",)
+    __slots__ = ("offset", "readonly")
 
     def __init__(self, offset: int) -> None:
         self.offset = offset
+        self.readonly = False
 
     def __repr__(self) -> str:
         return f"<Buffer at {self.offset}>"
@@ -168,7 +169,7 @@ class Call(Node):
         self.keywords = keywords
         self.offset = offset
         self.how = how
-        self.states: tuple[Any, ...] = ()
+        self.states: tuple[Any, ...] | list[Any] = ()
         self.items: list[Any] | None = None
         self.flat: list[Any] | None = None
 

@@ -27,11 +27,12 @@ class Style(NamedTuple):
     """``name`` of the pickler · ``protocol`` · ``first`` memo index · ``puts_all``: every object that can be is memoised, else those that
     the Document shows (Python 2 looks at reference counts) · ``batch``: items of one APPENDS or SETITEMS · ``single``: one item alone is
     written without a mark · ``exact``: plain lists and dicts are cut into batches without looking ahead (CPython's C code), so that a last
-    batch may hold one item or none · ``marked``: a mark stands before the arguments of every REDUCE, and before the items of empty
-    containers · ``late``: an object is memoised when its state has been set, and what a persistent id stands for is memoised too ·
+    batch may hold one item or none · ``marked``: a mark stands before the arguments of a new REDUCE, and before the items of an empty
+    list · ``late``: an object is memoised when all of it has been written, and what a persistent id stands for is memoised too ·
     ``memoize``: MEMOIZE, not PUT · ``framed`` · ``outside``: large texts and bytes stand outside of the frames (since Python
-    3.6.4) · ``wide``: how a number beyond 32 bits is written: "least" bytes, as "text", or as "eight" bytes · ``long_counts``: a storage's
-    number of elements is a Python 2 ``long``."""
+    3.6.4) · ``wide``: how a new number beyond 32 bits is written: "least" bytes, as "text", or as "eight" bytes · ``long_counts``: a new
+    storage's number of elements is a Python 2 ``long``. Where not ``puts_all``, the Document also shows how its own numbers and tuples are
+    spelled (spelling.py)."""
 
     name: str
     protocol: int = 2
@@ -57,15 +58,18 @@ KNOWN = (C, PYTHON, CPICKLE, TORCH)
 
 
 def candidates(document: Document) -> list[Style]:
-    """The Styles in which the Document may have been written, most likely first."""
-    protocol, codes = max(2, min(document.protocol, 5)), document.opcodes
+    """The Styles in which the Document may have been written, most likely first. Their protocol has every opcode that it has."""
+    codes = document.opcodes
+    protocol = max(2, document.protocol, *(OPCODES[code].protocol for code in codes if code in OPCODES))
     if protocol >= 3:
         found = [C, PYTHON, C._replace(outside=False)]
     elif BINSTRING & codes.keys():
-        old = CPICKLE._replace(wide="text" if INT in codes else "least")
-        found = [old._replace(long_counts=True), old, old._replace(long_counts=True, wide="least"), old._replace(first=0), C, PYTHON]
+        old = CPICKLE._replace(wide="text" if INT in codes else "least", long_counts=True)
+        found = [old, old._replace(first=0), C, PYTHON]
+    elif document.has_rows:
+        found = [C, PYTHON]  # only Python 3 writes tensors so
     else:
-        found = [C, PYTHON, TORCH, CPICKLE, CPICKLE._replace(long_counts=True)]
+        found = [C, PYTHON, TORCH, CPICKLE]
     return [style._replace(protocol=protocol, memoize=MEMOIZE in codes, framed=FRAME in codes) for style in found]
 
 

@@ -50,7 +50,7 @@ class Joblib:
         if facts.get("numpy_array_alignment_bytes") is not None:
             position += 1 + machine.data[position]
         span = self.source.span(self.base + position, size)
-        call.states += (Raw(span, position),)
+        call.states = (*call.states, Raw(span, position))
         return position + size
 
     def _nested(self, machine: Machine, call: Call, position: int) -> int:
@@ -59,7 +59,7 @@ class Joblib:
         end = inner.run(position)
         if not inner.stack:
             raise FormatError("STOP finds nothing on the stack", offset=end - 1)
-        call.states += (inner.stack[-1],)
+        call.states = (*call.states, inner.stack[-1])
         machine.made += inner.made
         machine.odd += inner.odd
         return end
