@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 import inert
 from inert.errors import FormatError, LimitError, UnidentifiedError
+from inert.files import FileSource
 from inert.formats import bare_pickle
 from inert.limits import Limits
-from inert.source import FileSource
 from inert.torch.objects import Object
 from tests.conformance import look_over
 from tests.makers import Made, Name, Pid, dumps, storage, tensor

@@ -14,12 +14,13 @@ import os
 import re
 from mmap import mmap
 
+from ..beside import BesideSource
 from ..checkpoint import Content, Part
 from ..errors import FormatError, LimitError, TruncatedError
+from ..files import FileSource
 from ..finding import Finding
 from ..pickle.decode import decode
 from ..pickle.nodes import Call, Dict, List, Set
-from ..source import BesideSource, FileSource
 from ..torch.build import Builder, Work
 from ..torch.legacy import source_notes
 from ..torch.raw import Joblib
