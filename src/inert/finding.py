@@ -55,6 +55,8 @@ CODES: dict[str, tuple[str, str]] = {
     "pickle-hidden": (ERROR, "pickle.load takes for opcodes what joblib.load takes for an array: treat the file with suspicion"),
     "data-missing": (WARNING, "the pickle alone holds no tensor data: put the folder data/ of the archive beside data.pkl"),
     "data-beside": (INFO, "the tensor data was read from the files of the folder data/ beside it"),
+    "archive-unpacked": (INFO, "torch.load and torch.jit.load read no folders: `zip -0 -r NEW.pt FOLDER`, from where the folder lies"),
+    "folder-entry": (WARNING, "only plain files that lie in the folder are read"),
     "safetensors-header": (ERROR, "the safetensors library refuses such a header; write the file again with it"),
     "safetensors-metadata": (ERROR, "the safetensors library takes texts only; write the file again with texts for values"),
     "safetensors-entry": (ERROR, "the safetensors library refuses the whole file for it; the tensor cannot be read or is in doubt"),

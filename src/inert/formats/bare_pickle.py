@@ -1,7 +1,6 @@
 """pickle: a pickle that is a file of its own, whatever its protocol.
 
-Knows: pickles one behind another; joblib's raw arrays between the opcodes; a data.pkl out of an unpacked torch archive, whose tensors
-have their bytes in the folder data/ beside it, or nowhere.
+Knows: pickles one behind another; joblib's raw arrays between the opcodes; a lone data.pkl, whose tensors have their bytes nowhere.
 Refuses to know: any class. A pickle has no magic number before protocol 2: what makes one here is that it decodes to its STOP and that
 this gives something that nobody writes by chance.
 
@@ -10,14 +9,10 @@ Facts: CPython 3.13 Lib/pickle.py; joblib 1.5 joblib/numpy_pickle.py; torch 2.13
 
 from __future__ import annotations
 
-import os
-import re
 from mmap import mmap
 
-from ..beside import BesideSource
 from ..checkpoint import Content, Part
 from ..errors import FormatError, LimitError, TruncatedError
-from ..files import FileSource
 from ..finding import Finding
 from ..pickle.decode import decode
 from ..pickle.nodes import Call, Dict, List, Set
@@ -42,7 +37,6 @@ STARTS = b"(])}lcNIJKMLFGSTUVXdi"  # opcodes that a pickle of protocol 0 or 1 be
 FIRST = 1 << 16  # bytes that are decoded before the whole file is read
 MAPPED = 64 << 20  # larger files are decoded over the map: copies of their arrays would take as much memory as the file
 BROKEN = ("pickle", "joblib")  # what formats.foreign calls a file that is a pickle in spite of its faults
-KEY = re.compile(r"[0-9A-Za-z_-]{1,64}")  # of a storage, as the name of a file beside data.pkl
 
 
 class Claim:
@@ -160,42 +154,6 @@ class BarePickle(Content):
         self.claim = claim
         self.order = byteorder or "little"
         self._plain: list[Document] | None = None
-        self._beside: dict[str, BesideSource | None] = {}
-        self._folder = os.path.dirname(source.path) if type(source) is FileSource and os.path.basename(source.path) == "data.pkl" else None
-        if self._folder is not None:
-            self._told_order(byteorder)
-
-    def _told_order(self, byteorder: str | None) -> None:
-        """The archive's byteorder record, if it lies beside data.pkl."""
-        record = self._open("byteorder")
-        said = record.read(0, record.size) if record is not None and record.size <= 6 else b""
-        if said in (b"little", b"big"):
-            self.order = said.decode()
-
-    def _open(self, *path: str) -> BesideSource | None:
-        assert self._folder is not None
-        try:
-            return BesideSource(os.path.join(self._folder, *path))
-        except (OSError, ValueError, FormatError):
-            return None
-
-    def _record(self, key: str) -> BesideSource | None:
-        """The file of a storage in the folder data/ beside data.pkl; a key that is no plain name is looked for nowhere."""
-        if self._folder is None or not KEY.fullmatch(key):
-            return None
-        if key not in self._beside:
-            self._beside[key] = self._open("data", key)
-        return self._beside[key]
-
-    def _size(self, key: str) -> int | None:
-        record = self._record(key)
-        return None if record is None else record.size
-
-    def _storage(self, key: str) -> Span:
-        record = self._record(key)
-        if record is None:
-            raise FormatError("its data is not beside the pickle", part=key)
-        return record.span()
 
     def pickles(self) -> dict[str, Document]:
         for document in self.claim.documents:
@@ -223,7 +181,7 @@ class BarePickle(Content):
         values, notes = [], []
         work = Work(len(self.claim.documents[0].data))
         for document in self.claim.documents:
-            storages = Storages(self._size, self._storage, self.order)
+            storages = Storages(_absent, _nowhere, self.order)
             builder = Builder(document, storages, self.limits, convert, work=work)
             values.append(builder.build())
             notes += builder.notes
@@ -231,29 +189,22 @@ class BarePickle(Content):
         return (values[0] if len(values) == 1 else values), notes
 
     def _told(self, document: Document, storages: Storages) -> list[Finding]:
-        """Where the bytes of the storages are."""
+        """That the bytes of the storages are nowhere."""
         for reference in document.references:
             try:
                 storages.value(reference)
             except Odd:
                 continue
-        missing = [key for key in storages.known if self._record(key) is None]
-        found = []
-        if missing:
-            text = f"the data of {len(missing):,} of {len(storages.known):,} storages is not here, such as data/{missing[0][:40]}"
-            found.append(Finding("data-missing", text, document.name))
-        if len(missing) < len(storages.known):
-            found.append(Finding("data-beside", f"{len(storages.known) - len(missing):,} storages", document.name))
-        return found
+        if not storages.known:
+            return []
+        text = f"the data of {len(storages.known):,} storages is not here, such as data/{next(iter(storages.known))[:40]}"
+        return [Finding("data-missing", text, document.name)]
 
     def parts(self) -> dict[str, Part]:
         made = {}
         for document, start in zip(self.claim.documents, self.claim.starts, strict=True):
             end = document.end or len(document.data)
             made[document.name] = Part(document.name, self.source.name, start, end - start, "pickle")
-        for key, record in self._beside.items():
-            if record is not None:
-                made[f"data/{key}"] = Part(f"data/{key}", record.path, 0, record.size, "storage")
         return made
 
     def metadata(self) -> dict[str, str]:
@@ -276,6 +227,10 @@ class BarePickle(Content):
             found += source_notes(document)
         return found
 
-    def close(self) -> None:
-        super().close()
-        self._beside.clear()
+
+def _absent(key: str) -> int | None:
+    return None
+
+
+def _nowhere(key: str) -> Span:
+    raise FormatError("its data is not beside the pickle", part=key)
