@@ -14,19 +14,22 @@ from .errors import TruncatedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 CHUNK = 1 << 20  # bytes per piece of a bulk pass: large enough for full speed, small enough to stay in cache
 
 
 class Source(ABC):
-    """``size`` bytes under a ``name``. Reads are checked against ``size`` and never return less than was asked for."""
+    """``size`` bytes under a ``name``. Reads are checked against ``size`` and never return less than was asked for.
 
-    __slots__ = ("name", "size")
+    ``beside`` opens what lies beside it under a plain name, where it was taken out of something that knows (else None)."""
+
+    __slots__ = ("beside", "name", "size")
 
     def __init__(self, name: str, size: int) -> None:
         self.name = name
         self.size = size
+        self.beside: Callable[[str], Source] | None = None
 
     def read(self, offset: int, length: int) -> bytes:
         """Bytes ``[offset, offset + length)`` as a copy. Raises TruncatedError where they are not all there."""

@@ -19,7 +19,7 @@ from ..source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from ..limits import Limits
 
@@ -125,3 +125,10 @@ def around(source: Source) -> Folder | None:
     folder = Folder(os.path.dirname(source.path) or os.curdir, source.name)
     folder.adopt(source)
     return folder
+
+
+def neighbours(source: Source) -> Callable[[str], Source] | None:
+    """What opens a file beside a source by its plain name (FormatError, OSError); None where there is no telling what is beside it."""
+    if source.beside is not None:
+        return source.beside
+    return Folder(os.path.dirname(source.path) or os.curdir).open if isinstance(source, FileSource) else None

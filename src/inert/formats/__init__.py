@@ -58,7 +58,11 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format("torch-dcp", "torch_dcp", "torch.distributed.checkpoint: a folder of .metadata and .distcp files (FSDP, TorchTitan, Megatron)"),
     Format("pickle", "unpacked", "an unpacked archive of torch.save or torch.jit.save: its folder, the one around it, or data.pkl in it"),
-    Format("pickle", "bare_pickle", "a bare pickle: NumPy dicts, joblib, a lone data.pkl, several pickles one behind another"),
+    Format(
+        "pickle",
+        "bare_pickle",
+        "a bare pickle: NumPy dicts, joblib (arrays in files beside it included), a lone data.pkl, several pickles in a row",
+    ),
     Format(
         "wrapped", "wrapped", "any of these inside of gzip, xz, bzip2, zstd, LZ4 or zlib, or as the one checkpoint in a zip or tar archive"
     ),

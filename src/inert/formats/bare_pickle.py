@@ -1,6 +1,7 @@
 """pickle: a pickle that is a file of its own, whatever its protocol.
 
-Knows: pickles one behind another; joblib's raw arrays between the opcodes; a lone data.pkl, whose tensors have their bytes nowhere.
+Knows: pickles one behind another; joblib's raw arrays between the opcodes, and the files beside the pickle that it wrote arrays to before
+0.10; a lone data.pkl, whose tensors have their bytes nowhere.
 Refuses to know: any class. A pickle has no magic number before protocol 2: what makes one here is that it decodes to its STOP and that
 this gives something that nobody writes by chance.
 
@@ -12,11 +13,14 @@ from __future__ import annotations
 from mmap import mmap
 
 from ..checkpoint import Content, Part
+from ..containers.folder import neighbours
 from ..errors import FormatError, LimitError, TruncatedError
 from ..finding import Finding
-from ..pickle.decode import decode
+from ..layout import Layout
+from ..pickle.decode import Document, decode
 from ..pickle.nodes import Call, Dict, List, Set
 from ..torch.build import Builder, Work
+from ..torch.companions import Companions, wrappers
 from ..torch.legacy import source_notes
 from ..torch.raw import Joblib
 from ..torch.rebuild import Odd, Storages
@@ -24,11 +28,10 @@ from .torch_zip import document_notes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from ..limits import Limits
-    from ..pickle.decode import Document
     from ..source import Source, Span
     from ..tensor import Tensor
 
@@ -154,12 +157,24 @@ class BarePickle(Content):
         self.claim = claim
         self.order = byteorder or "little"
         self._plain: list[Document] | None = None
+        self.companions = Companions(neighbours(source), limits)
 
     def pickles(self) -> dict[str, Document]:
         for document in self.claim.documents:
             if document.fault is not None:
                 raise document.fault
-        return {document.name: document for document in [*self.claim.documents, *self._hidden()]}
+        objects = [found for call in self._wrappers() if isinstance(found := self._array(call), Document)]
+        return {document.name: document for document in [*self.claim.documents, *self._hidden(), *objects]}
+
+    def _wrappers(self) -> list[Call]:
+        """The objects that stand for arrays in files of their own."""
+        return [call for document in self.claim.documents for call in wrappers(document)]
+
+    def _array(self, call: Call) -> Layout | Document | None:
+        try:
+            return self.companions.array(call)
+        except Odd:
+            return None  # noted where its value is made
 
     def _hidden(self) -> list[Document]:
         """What a plain unpickler would find in the raw bytes of joblib's arrays: there to be judged like any other pickle."""
@@ -183,6 +198,7 @@ class BarePickle(Content):
         for document in self.claim.documents:
             storages = Storages(_absent, _nowhere, self.order)
             builder = Builder(document, storages, self.limits, convert, work=work)
+            builder.companions = self.companions
             values.append(builder.build())
             notes += builder.notes
             notes += self._told(document, storages)
@@ -205,11 +221,15 @@ class BarePickle(Content):
         for document, start in zip(self.claim.documents, self.claim.starts, strict=True):
             end = document.end or len(document.data)
             made[document.name] = Part(document.name, self.source.name, start, end - start, "pickle")
+        for call in self._wrappers():
+            self._array(call)
+        for name, file in self.companions.files.items():
+            made[name] = Part(name, file.name, 0, file.size, "array")
         return made
 
     def metadata(self) -> dict[str, str]:
         facts = {"protocol": str(max(document.protocol for document in self.claim.documents))}
-        if any(follow.first >= 0 for follow in self.claim.follows):
+        if any(follow.first >= 0 for follow in self.claim.follows) or self._wrappers():
             facts["writer"] = "joblib"
         return facts
 
@@ -221,11 +241,26 @@ class BarePickle(Content):
         first = next((follow.first for follow in self.claim.follows if follow.first >= 0), -1)
         if first >= 0:
             found.append(Finding("pickle-raw", "the bytes of arrays stand between the opcodes, as joblib writes them", name, first))
+        found += self._beside()
         found += [Finding("pickle-hidden", "more names or calls are found", plain.name, first) for plain in self._hidden()]
         for document in self.claim.documents:
             found += [note for note in document_notes(document) if note.code != "pickle-trailing"]
             found += source_notes(document)
         return found
+
+    def _beside(self) -> Iterator[Finding]:
+        """Of the files that arrays lie in."""
+        arrays = [self._array(call) for call in self._wrappers()]
+        lost = [one.fault for one in arrays if isinstance(one, Layout) and one.fault]
+        if arrays:
+            yield Finding("pickle-companions", f"{len(arrays):,} arrays in {len(self.companions.files):,} files", self.source.name)
+        if lost:
+            yield Finding("companion-missing", f"{len(lost):,} arrays, such as this: {lost[0]}", self.source.name)
+        yield from self.companions.notes.values()
+
+    def close(self) -> None:
+        super().close()
+        self.companions.close()
 
 
 def _absent(key: str) -> int | None:
