@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import inert
-from inert.containers.jsontext import parse
+from inert.containers.jsontext import parse_record as parse
 from inert.errors import FormatError, InertError, LimitError
 from inert.files import FileSource
 from inert.limits import Limits

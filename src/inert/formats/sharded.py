@@ -17,7 +17,7 @@ import re
 
 from ..checkpoint import Content, Part
 from ..containers.folder import Folder, around, unsafe
-from ..containers.strictjson import parse
+from ..containers.jsontext import parse
 from ..errors import FormatError, InertError, LimitError, UnsupportedError
 from ..finding import ERROR, Finding
 from ..tensor import Tensor
