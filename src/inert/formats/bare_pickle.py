@@ -224,7 +224,7 @@ class BarePickle(Content):
         for call in self._wrappers():
             self._array(call)
         for name, file in self.companions.files.items():
-            made[name] = Part(name, file.name, 0, file.size, "array")
+            made[f"./{name}" if name in made else name] = Part(name, file.name, 0, file.size, "array")
         return made
 
     def metadata(self) -> dict[str, str]:

@@ -217,9 +217,12 @@ def candidates(archive: Archive) -> list[str]:
 def member_of(source: Source, archive: Archive, name: str) -> Claim:
     inner = Window(archive.content(name), f"{source.name}!{name}", source)
 
+    known: set[str] = set()
+
     def beside(other: str) -> Source:
-        whole = name.rpartition("/")[0] + "/" * ("/" in name) + other
-        if whole not in archive.names:
+        whole = name[: name.rfind("/") + 1] + other
+        known.update(archive.names if not known else ())
+        if whole not in known:
             raise FileNotFoundError(2, "No such member", whole)
         return Window(archive.content(whole), f"{source.name}!{whole}")
 

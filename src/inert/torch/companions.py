@@ -19,7 +19,7 @@ from ..errors import FormatError, InertError
 from ..finding import Finding
 from ..layout import Layout, Storage
 from ..pickle.decode import Document, decode
-from ..pickle.nodes import Call, Dict, Global
+from ..pickle.nodes import Call, Dict, Global, shown
 from ..pickle.row import Row
 from ..source import Source
 from .ndarray import dtype_text, item_type, laid_out, plain_dtype
@@ -83,12 +83,10 @@ class Companions:
         self._objects: dict[str, Document] = {}
         self._inflated: dict[str, Source] = {}
 
-    def file(self, name: Any) -> Source:
+    def file(self, name: str) -> Source:
         """A file beside the pickle. Odd where there is none, or none that may be read."""
-        if isinstance(name, bytes):
-            name = name.decode("utf-8", "surrogateescape")
-        if type(name) is not str or unsafe(name) or "/" in name:
-            raise Odd(f"its file {str(name)[:200]!r} is refused: only a plain name can be that of a file beside the pickle")
+        if unsafe(name) or "/" in name:
+            raise Odd(f"its file {name[:200]!r} is refused: only a plain name can be that of a file beside the pickle")
         if name not in self.files:
             if name not in self._wrong:
                 self._open(name)
@@ -117,12 +115,16 @@ class Companions:
             raise Odd("the wrapper says nothing of its array")
         facts = {str(text(key)): value for key, value in state.pairs()}
         name = text(facts.get("filename"))
+        if isinstance(name, bytes):
+            name = name.decode("utf-8", "surrogateescape")
+        if type(name) is not str:
+            raise Odd(f"the name of its file is {shown(name)}")
         if companion_of(call) == "z":
             return self._packed(name, facts)
         try:
             found = self._plain(name)
         except (Odd, InertError) as error:
-            wrong = str(error) if isinstance(error, Odd) and name not in self.files else f"its file {str(name)[:200]!r}: {_said(error)}"
+            wrong = str(error) if isinstance(error, Odd) and name not in self.files else f"its file {name[:200]!r}: {_said(error)}"
             return unknown(wrong)
         kind = facts.get("subclass")
         if type(found) is Layout and type(kind) is Global and kind.name == "matrix":
@@ -131,7 +133,7 @@ class Companions:
             raise Odd("an array of records")
         return found
 
-    def _plain(self, name: Any) -> Layout | Document | None:
+    def _plain(self, name: str) -> Layout | Document | None:
         """None for records."""
         source = self.file(name)
         header = self._headers.get(name)
@@ -159,12 +161,12 @@ class Companions:
             if source.size - header.start > self.limits.pickle_bytes:
                 raise Odd("its pickle is longer than Limits.pickle_bytes")
             data = source.read(header.start, source.size - header.start)
-            known = self._objects[name] = decode(data, name, self.limits)
+            known = self._objects[name] = decode(data, f"./{name}", self.limits)  # a name that no other pickle can have
         if known.fault is not None:
             raise Odd(known.fault.message)
         return known
 
-    def _packed(self, name: Any, facts: dict[str, Any]) -> Layout:
+    def _packed(self, name: str, facts: dict[str, Any]) -> Layout:
         state, wrong, said = facts.get("state"), "", -1
         try:
             source = self.file(name)
@@ -186,7 +188,7 @@ class Companions:
             wanted *= length
         if not wrong and said != wanted:
             wrong = f"its file {name[:200]!r} holds {said:,} bytes, {wanted:,} are wanted"
-        layout = laid_out(str(name), known, sizes, bool(fortran), wanted, lambda: self._inflate(name, wanted).span(), self.limits)
+        layout = laid_out(name, known, sizes, bool(fortran), wanted, lambda: self._inflate(name, wanted).span(), self.limits)
         if wrong and layout.storage is not None:
             layout.fault = layout.storage.fault = wrong
         return layout
