@@ -25,7 +25,10 @@ class Layer:
 # Lowest first. A new module right under inert gets its place here.
 LAYERS = (
     Layer(("errors", "limits", "finding"), "errors, limits and findings are words for everybody and know nothing else of inert"),
-    Layer(("source", "sink", "inflate"), "source, sink and inflate move bytes; what the bytes mean is for the layers above"),
+    Layer(
+        ("source", "files", "beside", "scratch", "sink", "inflate"),
+        "source, sink and inflate move bytes; what the bytes mean is for the layers above",
+    ),
     Layer(("dtypes",), "the dtype table holds facts about numbers; it knows no tensor, container or format"),
     Layer(("containers", "pickle"), "containers give Spans and the pickle machine gives nodes; neither knows what a tensor is"),
     Layer(
