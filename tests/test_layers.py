@@ -36,7 +36,7 @@ LAYERS = (
         "a tensor is elements over Spans; which program wrote it is for torch and tensorflow to know",
     ),
     Layer(("torch", "tensorflow"), "torch and tensorflow make values of nodes and Spans; they know no Checkpoint and no format"),
-    Layer(("names",), "names walk the values of a root; they know no Checkpoint"),
+    Layer(("names", "index"), "names walk the values of a root; they know no Checkpoint"),
     Layer(("checkpoint",), "a Checkpoint holds what was read; it knows neither profiles nor the formats that fill it"),
     Layer(("profiles",), "profiles look at a Checkpoint's keys; they know no format"),
     Layer(("formats", "writers"), "a format claims and reads, a writer plans; operations use both and are never used by them"),
