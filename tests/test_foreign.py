@@ -28,8 +28,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inert.errors import TruncatedError
+from inert.files import FileSource
 from inert.formats.foreign import describe, tables
-from inert.source import BytesSource, FileSource, Source
+from inert.source import BytesSource, Source
 
 OID = "4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393"
 LFS = f"version https://git-lfs.github.com/spec/v1\noid sha256:{OID}\nsize 1234567\n"

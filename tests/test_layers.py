@@ -25,7 +25,10 @@ class Layer:
 # Lowest first. A new module right under inert gets its place here.
 LAYERS = (
     Layer(("errors", "limits", "finding"), "errors, limits and findings are words for everybody and know nothing else of inert"),
-    Layer(("source", "sink", "inflate"), "source, sink and inflate move bytes; what the bytes mean is for the layers above"),
+    Layer(
+        ("source", "files", "beside", "scratch", "sink", "inflate"),
+        "source, sink and inflate move bytes; what the bytes mean is for the layers above",
+    ),
     Layer(("dtypes",), "the dtype table holds facts about numbers; it knows no tensor, container or format"),
     Layer(("containers", "pickle"), "containers give Spans and the pickle machine gives nodes; neither knows what a tensor is"),
     Layer(
@@ -34,7 +37,7 @@ LAYERS = (
     ),
     Layer(("torch", "tensorflow"), "torch and tensorflow make values of nodes and Spans; they know no Checkpoint and no format"),
     Layer(("names",), "names walk the values of a root; they know no Checkpoint"),
-    Layer(("checkpoint",), "a Checkpoint holds what was read; it knows neither profiles nor the formats that fill it"),
+    Layer(("checkpoint", "index"), "a Checkpoint holds what was read; it knows neither profiles nor the formats that fill it"),
     Layer(("profiles",), "profiles look at a Checkpoint's keys; they know no format"),
     Layer(("formats", "writers"), "a format claims and reads, a writer plans; operations use both and are never used by them"),
     Layer(("reading", "loading", "saving"), "reading opens a source by the registry, saving writes by the other; they know no operation"),

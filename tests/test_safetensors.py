@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import inert
-from inert.containers.strictjson import parse
+from inert.containers.jsontext import parse
 from inert.errors import FormatError, InertError, LimitError, UnidentifiedError, UnsupportedError
 from inert.finding import ERROR
 from inert.formats.safetensors import SPELLING

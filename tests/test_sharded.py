@@ -312,7 +312,7 @@ FOLDERS = {
     "deepspeed": (["mp_rank_00_model_states.pt"], "DeepSpeed"),
     "saved model": (["saved_model.pb"], "SavedModel"),
     "tensorflow": (["checkpoint", "model.ckpt-1.index", "model.ckpt-1.data-00000-of-00001"], "TensorFlow"),
-    "unpacked": (["data.pkl", "version"], "unpacked PyTorch archive"),
+    "data.pkl": (["data.pkl", "version"], "data.pkl but without the other records of a PyTorch archive"),
     "nothing": ([], "without files"),
     "single": (["config.json", "model.safetensors"], "2 files.*such as model.safetensors"),
     "other": (["a.txt"], "1 file, .*such as a.txt"),

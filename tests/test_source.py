@@ -16,27 +16,31 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import inert
+from inert.beside import BesideSource
 from inert.errors import FormatError, InertError, TruncatedError, UnsupportedError
-from inert.source import BytesSource, FileSource, ScratchSource, Source, Span, StreamSource, open_source
+from inert.files import FileSource, StreamSource, open_source
+from inert.scratch import written
+from inert.source import BytesSource, Source, Span
 from tests.makers import dumps, storage, tensor, torch_zip
 
 DATA = bytes(range(256)) * 5
+Plain = FileSource | BesideSource
 
 
-@pytest.fixture(params=["file", "stream", "bytes", "scratch"])
+@pytest.fixture(params=["file", "beside", "stream", "bytes", "scratch"])
 def source(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Source]:
     path = tmp_path / "data.bin"
     path.write_bytes(DATA)
-    with path.open("rb") as file:
-        made: dict[str, Callable[[], Source]] = {
-            "file": lambda: FileSource(str(path)),
-            "stream": lambda: StreamSource(io.BytesIO(DATA), "data.bin"),
-            "bytes": lambda: BytesSource(DATA, "data.bin"),
-            "scratch": lambda: ScratchSource(file, "data.bin"),
-        }
-        held = made[request.param]()
-        yield held
-        held.close()
+    made: dict[str, Callable[[], Source]] = {
+        "file": lambda: FileSource(str(path)),
+        "beside": lambda: BesideSource(str(path)),
+        "stream": lambda: StreamSource(io.BytesIO(DATA), "data.bin"),
+        "bytes": lambda: BytesSource(DATA, "data.bin"),
+        "scratch": lambda: written(lambda write: write(DATA), "data.bin"),
+    }
+    held = made[request.param]()
+    yield held
+    held.close()
 
 
 def test_bytes_are_read_where_they_are(source: Source) -> None:
@@ -132,11 +136,11 @@ def test_chunks_are_bounded() -> None:
 # --------------------------------------------------------------------------------------------------------- while the file is open
 
 
-@pytest.fixture
-def held(tmp_path: Path) -> Iterator[tuple[FileSource, Path]]:
+@pytest.fixture(params=[FileSource, BesideSource])
+def held(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Plain, Path]]:
     path = tmp_path / "data.bin"
     path.write_bytes(DATA)
-    made = FileSource(str(path))
+    made = request.param(str(path))
     yield made, path
     made.close()
 
@@ -152,7 +156,7 @@ def ways(source: Source) -> list[Callable[[], Any]]:
     ]
 
 
-def test_a_file_that_is_cut(held: tuple[FileSource, Path]) -> None:
+def test_a_file_that_is_cut(held: tuple[Plain, Path]) -> None:
     source, path = held
     os.truncate(path, 100)
     for ask in ways(source):
@@ -160,9 +164,10 @@ def test_a_file_that_is_cut(held: tuple[FileSource, Path]) -> None:
             ask()
 
 
-def test_a_file_that_is_cut_between_the_look_and_the_read(held: tuple[FileSource, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_cut_between_the_look_and_the_read(held: tuple[Plain, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     source, path = held
     with source.steady():
+        assert source.read(0, 1) == DATA[:1]
         monkeypatch.setattr(source.__class__, "_unchanged", lambda self: None)
         os.truncate(path, 100)
         for ask in (lambda: source.read(90, 20), lambda: source.read(200, 20), lambda: source.readinto(90, memoryview(bytearray(20)))):
@@ -170,7 +175,7 @@ def test_a_file_that_is_cut_between_the_look_and_the_read(held: tuple[FileSource
                 ask()
 
 
-def test_a_file_that_is_rewritten(held: tuple[FileSource, Path]) -> None:
+def test_a_file_that_is_rewritten(held: tuple[Plain, Path]) -> None:
     source, path = held
     path.write_bytes(bytes(len(DATA)))
     os.utime(path, ns=(1, 1))
@@ -179,7 +184,7 @@ def test_a_file_that_is_rewritten(held: tuple[FileSource, Path]) -> None:
             ask()
 
 
-def test_a_file_that_grows(held: tuple[FileSource, Path]) -> None:
+def test_a_file_that_grows(held: tuple[Plain, Path]) -> None:
     source, path = held
     with path.open("ab") as out:
         out.write(b"more")
@@ -188,7 +193,7 @@ def test_a_file_that_grows(held: tuple[FileSource, Path]) -> None:
             ask()
 
 
-def test_a_file_that_is_replaced(held: tuple[FileSource, Path], tmp_path: Path) -> None:
+def test_a_file_that_is_replaced(held: tuple[Plain, Path], tmp_path: Path) -> None:
     source, path = held
     other = tmp_path / "other"
     other.write_bytes(DATA)
@@ -198,14 +203,23 @@ def test_a_file_that_is_replaced(held: tuple[FileSource, Path], tmp_path: Path) 
             ask()
 
 
-def test_a_file_that_is_deleted_is_still_the_one_that_was_opened(held: tuple[FileSource, Path]) -> None:
+def test_a_file_that_is_deleted_is_still_the_one_that_was_opened(held: tuple[Plain, Path]) -> None:
     source, path = held
+    view = source.view(0, 5)
     path.unlink()
-    assert source.read(0, 5) == DATA[:5]
-    assert bytes(source.view(0, 5) or b"") == DATA[:5]
+    if isinstance(source, BesideSource):  # which holds nothing
+        for ask in ways(source):
+            with pytest.raises(FormatError, match="moved or deleted"):
+                ask()
+        with pytest.raises(FormatError, match="moved or deleted"), source.steady():
+            pass
+    else:
+        assert source.read(0, 5) == DATA[:5]
+        assert bytes(source.view(0, 5) or b"") == DATA[:5]
+    assert bytes(view or b"") == DATA[:5]
 
 
-def test_a_steady_reading_is_held_against_the_file_at_its_end(held: tuple[FileSource, Path]) -> None:
+def test_a_steady_reading_is_held_against_the_file_at_its_end(held: tuple[Plain, Path]) -> None:
     source, path = held
     with source.steady():
         assert source.read(0, 5) == DATA[:5]
@@ -218,7 +232,7 @@ def test_a_steady_reading_is_held_against_the_file_at_its_end(held: tuple[FileSo
         pass
 
 
-def test_a_closed_file(held: tuple[FileSource, Path]) -> None:
+def test_a_closed_file(held: tuple[Plain, Path]) -> None:
     source, _ = held
     view = source.view(0, 300)
     assert view is not None

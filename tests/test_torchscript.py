@@ -16,11 +16,12 @@ from typing import Any
 import pytest
 
 import inert
-from inert.containers.jsontext import parse
+from inert.containers.jsontext import parse_record as parse
 from inert.errors import FormatError, InertError, LimitError
+from inert.files import FileSource
 from inert.limits import Limits
 from inert.names import HERE, Joined, Lister
-from inert.source import BytesSource, FileSource, Window
+from inert.source import BytesSource, Window
 from inert.torch.objects import Object
 from inert.torch.storages import SCALAR_TYPES
 from tests.conformance import look_over

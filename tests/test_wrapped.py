@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import inert
-from inert import inflate
+from inert import inflate, scratch
 from inert.errors import FormatError, InertError, LimitError, UnidentifiedError, UnsupportedError
 from inert.formats import locate
 from inert.limits import Limits
@@ -134,7 +134,7 @@ def test_large_content_goes_to_a_temporary_file(monkeypatch: pytest.MonkeyPatch)
     with opened(gzip.compress(TORCH)) as found:
         held = found.tensors["w"]
     assert held.sha256() == SHA, "also when the checkpoint has been closed"
-    monkeypatch.setattr(inflate, "TemporaryFile", lambda: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    monkeypatch.setattr(scratch, "TemporaryFile", lambda **_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
     with pytest.raises(LimitError, match=r"temporary file \(No space left on device\); set TMPDIR"):
         opened(gzip.compress(TORCH))
 

@@ -21,8 +21,9 @@ from hypothesis import strategies as st
 import inert
 from inert.containers.zip import Zip, inflate
 from inert.errors import FormatError, InertError, LimitError, TruncatedError, UnsupportedError
+from inert.files import FileSource
 from inert.limits import Limits
-from inert.source import BytesSource, FileSource
+from inert.source import BytesSource
 from tests.makers import Entry, dumps, storage, tensor, torch_entries, torch_zip, zip_bytes
 
 PICKLE = dumps({"w": tensor(storage("0", 6), (2, 3)), "b": tensor(storage("1", 2), (2,))})

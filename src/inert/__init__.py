@@ -5,6 +5,8 @@ Knows: the public names, nothing else. Refuses to know: how they do it.
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from .checkpoint import Checkpoint, Part
 from .errors import FormatError, InertError, LimitError, TruncatedError, UnidentifiedError, UnsupportedError
 from .finding import Finding
@@ -14,7 +16,15 @@ from .reading import load, open
 from .saving import save
 from .tensor import Tensor
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .ops.convert import convert
+
 __version__ = "0.1.0"
+
+_LATE = {"convert": "ops.convert"}  # what only some users need is imported when it is first asked for
 
 __all__ = [
     "FORMATS",
@@ -30,7 +40,15 @@ __all__ = [
     "UnidentifiedError",
     "UnsupportedError",
     "__version__",
+    "convert",
     "load",
     "open",
     "save",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    made = globals()[name] = getattr(import_module(f"{__name__}.{_LATE[name]}"), name)
+    return made

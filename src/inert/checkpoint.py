@@ -137,7 +137,7 @@ class Checkpoint:
 
     @property
     def root(self) -> Any:
-        """The saved object as plain values with Tensors in place. May be changed, and then saved; ``tensors`` shows its own changes only."""
+        """The saved object as plain values with Tensors in place. May be changed, and then saved: ``tensors`` does not look again."""
         return self._once("root", self._rooted)[0]
 
     @root.setter
@@ -173,13 +173,17 @@ class Checkpoint:
 
             return not Changes(self.content.built)
         now = list(value.items()) if isinstance(value, dict) else []
-        return len(now) == len(items) and all(a is c and b is d for (a, b), (c, d) in zip(now, items, strict=True))
+        if len(now) != len(items) or any(a is not c or b is not d for (a, b), (c, d) in zip(now, items, strict=True)):
+            return False
+        before, after = self._listed().tensors, Lister(self.content.listed(value), self.content.limits).tensors
+        return list(before) == list(after) and all(before[name]._layout is after[name]._layout for name in before)
 
     def save(self, path: str | os.PathLike[str], **options: Any) -> list[Finding]:
         """Write the checkpoint with the changes made to ``root`` and ``tensors``; in the same format, what nobody changed keeps its bytes.
 
         Where nothing was changed the file is copied. Options are those of ``inert.save``; its own path may be the destination (open it
-        again after that). What is worth knowing comes back as Findings. Raises as ``inert.save`` does, and FormatError for damaged tensors."""
+        again after that). What is worth knowing comes back as Findings.
+        Raises as ``inert.save`` does, and FormatError for damaged tensors."""
         if self._saver is None:
             raise UnsupportedError("this Checkpoint was not opened by inert.open")
         return self._saver(self, path, **options)

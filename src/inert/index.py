@@ -36,16 +36,23 @@ class TensorIndex(dict[str, Tensor]):
             self._checkpoint.root = tensor
             return
         else:
-            container, key = slot(self._checkpoint.root, known.path)
+            container, key = self._slot(name, known)
             base = known.path
         put(container, key, tensor)
         super().__setitem__(name, tensor.place(name, base[:-1], base[-1]))
+
+    def _slot(self, name: str, known: Tensor) -> tuple[Any, Any]:
+        try:
+            return slot(self._checkpoint.root, known.path)
+        except KeyError:
+            hint = "it lies beside the saved object, or ckpt.root was changed"
+            raise UnsupportedError("no place in ckpt.root has this name", part=name, hint=hint) from None
 
     def __delitem__(self, name: str) -> None:
         known = self[name]
         if not known.path:
             raise UnsupportedError("the whole object is this tensor", part=name, hint="set ckpt.root")
-        container, key = slot(self._checkpoint.root, known.path)
+        container, key = self._slot(name, known)
         if isinstance(container, (dict, list)):
             del container[key]
         else:

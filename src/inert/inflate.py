@@ -8,12 +8,11 @@ Refuses to know: what is inside. Two of the libraries are not Python's own (zsta
 from __future__ import annotations
 
 import re
-from tempfile import TemporaryFile
 from zlib import decompressobj
 
 from .errors import FormatError, LimitError, UnsupportedError
 from .finding import Finding
-from .source import BytesSource, ScratchSource
+from .source import BytesSource
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -232,13 +231,12 @@ def poured(pieces: Iterator[bytes], name: str) -> Source:
             break
     else:
         return BytesSource(bytes(held), name)
-    try:
-        with TemporaryFile() as file:
-            file.write(held)
-            del held
-            for piece in pieces:
-                file.write(piece)
-            return ScratchSource(file, name)
-    except OSError as error:
-        text = f"what is inside cannot be written to a temporary file ({error.strerror})"
-        raise LimitError(text, part=name, hint="set TMPDIR to a folder with room for it") from None
+    from .scratch import written
+
+    def fill(write: Callable[[bytes | bytearray], None]) -> None:
+        write(held)
+        held.clear()
+        for piece in pieces:
+            write(piece)
+
+    return written(fill, name)

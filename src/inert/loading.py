@@ -24,7 +24,8 @@ PLAIN = ("dense", "numpy", "tiled")
 
 
 class Arrays:
-    """Tensors → arrays. ``mmap``: views of the mapped file; otherwise each storage is copied once and its tensors are views of the copy."""
+    """Tensors → arrays. ``mmap``: read-only views of the mapped file, or of a copy where it cannot be mapped; otherwise writable views of
+    copies. Each storage is copied once."""
 
     def __init__(self, mmap: bool) -> None:
         self.mmap = mmap
@@ -42,7 +43,7 @@ class Arrays:
         known = self.made.get(key)
         if known is None:
             try:
-                known = array_of(layout, tensor.limits, None if self.mmap else self._copy(storage))
+                known = array_of(layout, tensor.limits, None if self.mmap and storage.span().view() is not None else self._copy(storage))
             except UnsupportedError:
                 known = tensor
             self.made[key] = known
@@ -54,6 +55,7 @@ class Arrays:
             span = storage.span()
             copy = self.copies[storage] = np.empty(span.length, np.uint8)
             span.readinto(copy.data)
+            copy.flags.writeable = not self.mmap
         return copy
 
 

@@ -18,7 +18,7 @@ from .torch.objects import Object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
     from .limits import Limits
@@ -186,6 +186,16 @@ class Lister:
                     while twin.name in self.tensors or twin.name in plain:
                         twin.name, number = f"{base}#{number}", number + 1
                 self.tensors[twin.name] = twin
+
+
+def wanted(patterns: Sequence[str]) -> Callable[[str], bool]:
+    """Whether a name fits one of the patterns: a name, the name of what it lies in, or a glob over whole names (* ? [])."""
+    from fnmatch import translate
+    from re import compile as expression
+
+    globs = [expression(translate(pattern)).match for pattern in patterns if set(pattern) & set("*?[")]
+    exact, inside = set(patterns), tuple(f"{pattern}." for pattern in patterns)
+    return lambda name: name in exact or name.startswith(inside) or any(glob(name) for glob in globs)
 
 
 def bracketed(path: tuple[Any, ...]) -> str:

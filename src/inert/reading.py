@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from .checkpoint import Checkpoint
 from .containers.folder import Folder
 from .errors import FormatError, InertError, LimitError
+from .files import open_source
 from .formats import FORMATS, identify, locate
 from .limits import DEFAULT
-from .source import open_source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -34,6 +34,11 @@ def rows() -> dict[str, tuple[str, str]]:
     for path in (HERE / "pickles").iterdir():
         writer, _, how = path.stem.partition("-")
         found[f"pickles/{path.name}"] = (f"make_pickles.py ({writer})", f"a dict of arrays by {writer}: {how}")
+    for path in (HERE / "old_joblib").glob("*/*"):
+        python, version, *how = path.parent.name.split("-")
+        what = "the pickle" if path.name == "state.pkl" else "an array beside it"
+        why = f"{what} of a dict of arrays by joblib before 0.10{': ' * bool(how)}{', '.join(how)}"
+        found[path.relative_to(HERE).as_posix()] = (f"joblib {version}, Python {python[2]}.{python[3:]}", why)
     return found
 
 

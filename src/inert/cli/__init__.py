@@ -23,6 +23,7 @@ COMMANDS = {
     "info": "say what the file is, what is in it, and whether torch would load it",
     "show": "show one tensor (values, statistics) or any other value",
     "parts": "list the records of the file with offset, size and checksum; reads no pickle",
+    "convert": "write it in another format, or again with changes: parts of it, other names",
 }
 FINE, FINDINGS, FAILED, INTERRUPTED = 0, 1, 2, 130
 DEBUG = "INERT_DEBUG"  # set: a fault of inert itself ends in its traceback
@@ -78,6 +79,8 @@ def _command(name: str) -> Any:
         from . import info as command  # type: ignore[no-redef]
     elif name == "show":
         from . import show as command  # type: ignore[no-redef]
+    elif name == "convert":
+        from . import convert as command  # type: ignore[no-redef]
     else:
         from . import parts as command  # type: ignore[no-redef]
     return command
@@ -89,7 +92,7 @@ def _top(words: list[str]) -> int:
     if word in ("-h", "--help", "help"):
         width = max(map(len, COMMANDS))
         rows = "\n".join(f"  {name:{width}}  {text}" for name, text in COMMANDS.items())
-        print(f"usage: inert COMMAND FILE …\n\nReads machine-learning checkpoints as data, never as code.\n\n{rows}\n")
+        print(f"usage: inert COMMAND FILE …\n\nOpens, converts and edits machine-learning checkpoints as data, never as code.\n\n{rows}\n")
         print("inert COMMAND --help tells more. Exit code: 0 fine, 1 findings, 2 could not do it.")
         return FINE if words else FAILED
     if word in ("-V", "--version"):

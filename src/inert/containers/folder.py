@@ -2,7 +2,7 @@
 
 Knows: which names lead to a file inside the folder. A name that a file gives must be relative and plain; where it is a symbolic link, its
 target must lie inside the folder too, or in the ``blobs`` of the Hugging Face cache that the folder is a snapshot of.
-Refuses to know: what the files mean. It lists one level, opens plain files only (no pipe, no device), and closes all it has opened.
+Refuses to know: what the files mean. It lists one level, opens plain files only (no pipe, no device), holds a few open, and closes all.
 
 Facts: huggingface_hub 1.0 (cache layout: models--ORG--NAME/snapshots/REVISION/FILE is a link to ../../blobs/HASH).
 """
@@ -14,21 +14,23 @@ import re
 from contextlib import ExitStack, contextmanager
 
 from ..errors import FormatError, LimitError, UnsupportedError
-from ..source import FileSource, Source
+from ..files import FileSource
+from ..source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from ..limits import Limits
 
+HELD = 24  # files that stay open; further ones are opened for each reading: a process has few descriptors, a set may have thousands
 DRIVE = re.compile(r"[A-Za-z]:")
 
 
 class Folder(Source):
     """The files of a folder. It has no bytes of its own: ``size`` is that of all files opened so far."""
 
-    __slots__ = ("_listed", "_opened", "path")
+    __slots__ = ("_home", "_listed", "_opened", "path")
 
     whole = False
 
@@ -37,6 +39,7 @@ class Folder(Source):
         self.path = path
         self._opened: list[Source] = []
         self._listed: list[str] | None = None
+        self._home = ""
 
     def names(self, limits: Limits) -> list[str]:
         """The files right in the folder, sorted; folders in it are left out. LimitError for more than ``Limits.entries``."""
@@ -62,7 +65,7 @@ class Folder(Source):
         return path
 
     def _inside(self, real: str) -> bool:
-        home = os.path.realpath(self.path)
+        home = self._home = self._home or os.path.realpath(self.path)
         if real.startswith(os.path.join(home, "")):
             return True
         cache, snapshots, _ = home.rpartition(f"{os.sep}snapshots{os.sep}")
@@ -73,7 +76,11 @@ class Folder(Source):
         path = self.place(name)
         if os.path.exists(path) and not os.path.isfile(path):
             raise FormatError(f"{name[:200]!r} is no plain file", part=self.name)
-        return self.adopt(FileSource(path))
+        if len(self._opened) < HELD:
+            return self.adopt(FileSource(path))
+        from ..beside import BesideSource
+
+        return self.adopt(BesideSource(path))
 
     def size_of(self, name: str) -> int:
         """Bytes of a file of the folder."""
@@ -120,3 +127,10 @@ def around(source: Source) -> Folder | None:
     folder = Folder(os.path.dirname(source.path) or os.curdir, source.name)
     folder.adopt(source)
     return folder
+
+
+def neighbours(source: Source) -> Callable[[str], Source] | None:
+    """What opens a file beside a source by its plain name (FormatError, OSError); None where there is no telling what is beside it."""
+    if source.beside is not None:
+        return source.beside
+    return Folder(os.path.dirname(source.path) or os.curdir).open if isinstance(source, FileSource) else None

@@ -17,7 +17,7 @@ from zlib import error as ZlibError
 
 from ..errors import FormatError, LimitError, TruncatedError, UnsupportedError
 from ..finding import Finding
-from ..source import BytesSource, ScratchSource, Source, Span
+from ..source import BytesSource, Source, Span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -304,11 +304,9 @@ def inflate(packed: Span, size: int, name: str) -> Span:
         _inflate_into(out.extend, packed, size, name)
         source = BytesSource(bytes(out), name)
     else:
-        from tempfile import TemporaryFile
+        from ..scratch import written
 
-        with TemporaryFile() as file:
-            _inflate_into(file.write, packed, size, name)
-            source = ScratchSource(file, name)
+        source = written(lambda write: _inflate_into(write, packed, size, name), name)
     return source.span()
 
 

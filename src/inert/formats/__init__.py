@@ -57,7 +57,12 @@ FORMATS: tuple[Format, ...] = (
         "sharded", "sharded", "Hugging Face shards: an index (*.index.json) or a folder with one, or with NAME-00001-of-00003 files only"
     ),
     Format("torch-dcp", "torch_dcp", "torch.distributed.checkpoint: a folder of .metadata and .distcp files (FSDP, TorchTitan, Megatron)"),
-    Format("pickle", "bare_pickle", "a bare pickle: NumPy dicts, joblib, an extracted data.pkl, several pickles one behind another"),
+    Format("pickle", "unpacked", "an unpacked archive of torch.save or torch.jit.save: its folder, the one around it, or data.pkl in it"),
+    Format(
+        "pickle",
+        "bare_pickle",
+        "a bare pickle: NumPy dicts, joblib (arrays in files beside it included), a lone data.pkl, several pickles in a row",
+    ),
     Format(
         "wrapped", "wrapped", "any of these inside of gzip, xz, bzip2, zstd, LZ4 or zlib, or as the one checkpoint in a zip or tar archive"
     ),

@@ -1,7 +1,7 @@
 """pickle: a pickle that is a file of its own, whatever its protocol.
 
-Knows: pickles one behind another; joblib's raw arrays between the opcodes; a data.pkl out of an unpacked torch archive, whose tensors
-have their bytes in the folder data/ beside it, or nowhere.
+Knows: pickles one behind another; joblib's raw arrays between the opcodes, and the files beside the pickle that it wrote arrays to before
+0.10; a lone data.pkl, whose tensors have their bytes nowhere.
 Refuses to know: any class. A pickle has no magic number before protocol 2: what makes one here is that it decodes to its STOP and that
 this gives something that nobody writes by chance.
 
@@ -10,17 +10,17 @@ Facts: CPython 3.13 Lib/pickle.py; joblib 1.5 joblib/numpy_pickle.py; torch 2.13
 
 from __future__ import annotations
 
-import os
-import re
 from mmap import mmap
 
 from ..checkpoint import Content, Part
+from ..containers.folder import neighbours
 from ..errors import FormatError, LimitError, TruncatedError
 from ..finding import Finding
-from ..pickle.decode import decode
+from ..layout import Layout
+from ..pickle.decode import Document, decode
 from ..pickle.nodes import Call, Dict, List, Set
-from ..source import BesideSource, FileSource
 from ..torch.build import Builder, Work
+from ..torch.companions import Companions, wrappers
 from ..torch.legacy import source_notes
 from ..torch.raw import Joblib
 from ..torch.rebuild import Odd, Storages
@@ -28,11 +28,10 @@ from .torch_zip import document_notes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from ..limits import Limits
-    from ..pickle.decode import Document
     from ..source import Source, Span
     from ..tensor import Tensor
 
@@ -41,7 +40,6 @@ STARTS = b"(])}lcNIJKMLFGSTUVXdi"  # opcodes that a pickle of protocol 0 or 1 be
 FIRST = 1 << 16  # bytes that are decoded before the whole file is read
 MAPPED = 64 << 20  # larger files are decoded over the map: copies of their arrays would take as much memory as the file
 BROKEN = ("pickle", "joblib")  # what formats.foreign calls a file that is a pickle in spite of its faults
-KEY = re.compile(r"[0-9A-Za-z_-]{1,64}")  # of a storage, as the name of a file beside data.pkl
 
 
 class Claim:
@@ -159,48 +157,24 @@ class BarePickle(Content):
         self.claim = claim
         self.order = byteorder or "little"
         self._plain: list[Document] | None = None
-        self._beside: dict[str, BesideSource | None] = {}
-        self._folder = os.path.dirname(source.path) if type(source) is FileSource and os.path.basename(source.path) == "data.pkl" else None
-        if self._folder is not None:
-            self._told_order(byteorder)
-
-    def _told_order(self, byteorder: str | None) -> None:
-        """The archive's byteorder record, if it lies beside data.pkl."""
-        record = self._open("byteorder")
-        said = record.read(0, record.size) if record is not None and record.size <= 6 else b""
-        if said in (b"little", b"big"):
-            self.order = said.decode()
-
-    def _open(self, *path: str) -> BesideSource | None:
-        assert self._folder is not None
-        try:
-            return BesideSource(os.path.join(self._folder, *path))
-        except (OSError, ValueError, FormatError):
-            return None
-
-    def _record(self, key: str) -> BesideSource | None:
-        """The file of a storage in the folder data/ beside data.pkl; a key that is no plain name is looked for nowhere."""
-        if self._folder is None or not KEY.fullmatch(key):
-            return None
-        if key not in self._beside:
-            self._beside[key] = self._open("data", key)
-        return self._beside[key]
-
-    def _size(self, key: str) -> int | None:
-        record = self._record(key)
-        return None if record is None else record.size
-
-    def _storage(self, key: str) -> Span:
-        record = self._record(key)
-        if record is None:
-            raise FormatError("its data is not beside the pickle", part=key)
-        return record.span()
+        self.companions = Companions(neighbours(source), limits)
 
     def pickles(self) -> dict[str, Document]:
         for document in self.claim.documents:
             if document.fault is not None:
                 raise document.fault
-        return {document.name: document for document in [*self.claim.documents, *self._hidden()]}
+        objects = [found for call in self._wrappers() if isinstance(found := self._array(call), Document)]
+        return {document.name: document for document in [*self.claim.documents, *self._hidden(), *objects]}
+
+    def _wrappers(self) -> list[Call]:
+        """The objects that stand for arrays in files of their own."""
+        return [call for document in self.claim.documents for call in wrappers(document)]
+
+    def _array(self, call: Call) -> Layout | Document | None:
+        try:
+            return self.companions.array(call)
+        except Odd:
+            return None  # noted where its value is made
 
     def _hidden(self) -> list[Document]:
         """What a plain unpickler would find in the raw bytes of joblib's arrays: there to be judged like any other pickle."""
@@ -222,42 +196,40 @@ class BarePickle(Content):
         values, notes = [], []
         work = Work(len(self.claim.documents[0].data))
         for document in self.claim.documents:
-            storages = Storages(self._size, self._storage, self.order)
+            storages = Storages(_absent, _nowhere, self.order)
             builder = Builder(document, storages, self.limits, convert, work=work)
+            builder.companions = self.companions
             values.append(builder.build())
             notes += builder.notes
             notes += self._told(document, storages)
         return (values[0] if len(values) == 1 else values), notes
 
     def _told(self, document: Document, storages: Storages) -> list[Finding]:
-        """Where the bytes of the storages are."""
+        """That the bytes of the storages are nowhere."""
         for reference in document.references:
             try:
                 storages.value(reference)
             except Odd:
                 continue
-        missing = [key for key in storages.known if self._record(key) is None]
-        found = []
-        if missing:
-            text = f"the data of {len(missing):,} of {len(storages.known):,} storages is not here, such as data/{missing[0][:40]}"
-            found.append(Finding("data-missing", text, document.name))
-        if len(missing) < len(storages.known):
-            found.append(Finding("data-beside", f"{len(storages.known) - len(missing):,} storages", document.name))
-        return found
+        if not storages.known:
+            return []
+        text = f"the data of {len(storages.known):,} storages is not here, such as data/{next(iter(storages.known))[:40]}"
+        return [Finding("data-missing", text, document.name)]
 
     def parts(self) -> dict[str, Part]:
         made = {}
         for document, start in zip(self.claim.documents, self.claim.starts, strict=True):
             end = document.end or len(document.data)
             made[document.name] = Part(document.name, self.source.name, start, end - start, "pickle")
-        for key, record in self._beside.items():
-            if record is not None:
-                made[f"data/{key}"] = Part(f"data/{key}", record.path, 0, record.size, "storage")
+        for call in self._wrappers():
+            self._array(call)
+        for name, file in self.companions.files.items():
+            made[f"./{name}" if name in made else name] = Part(name, file.name, 0, file.size, "array")
         return made
 
     def metadata(self) -> dict[str, str]:
         facts = {"protocol": str(max(document.protocol for document in self.claim.documents))}
-        if any(follow.first >= 0 for follow in self.claim.follows):
+        if any(follow.first >= 0 for follow in self.claim.follows) or self._wrappers():
             facts["writer"] = "joblib"
         return facts
 
@@ -269,12 +241,31 @@ class BarePickle(Content):
         first = next((follow.first for follow in self.claim.follows if follow.first >= 0), -1)
         if first >= 0:
             found.append(Finding("pickle-raw", "the bytes of arrays stand between the opcodes, as joblib writes them", name, first))
+        found += self._beside()
         found += [Finding("pickle-hidden", "more names or calls are found", plain.name, first) for plain in self._hidden()]
         for document in self.claim.documents:
             found += [note for note in document_notes(document) if note.code != "pickle-trailing"]
             found += source_notes(document)
         return found
 
+    def _beside(self) -> Iterator[Finding]:
+        """Of the files that arrays lie in."""
+        arrays = [self._array(call) for call in self._wrappers()]
+        lost = [one.fault for one in arrays if isinstance(one, Layout) and one.fault]
+        if arrays:
+            yield Finding("pickle-companions", f"{len(arrays):,} arrays in {len(self.companions.files):,} files", self.source.name)
+        if lost:
+            yield Finding("companion-missing", f"{len(lost):,} arrays, such as this: {lost[0]}", self.source.name)
+        yield from self.companions.notes.values()
+
     def close(self) -> None:
         super().close()
-        self._beside.clear()
+        self.companions.close()
+
+
+def _absent(key: str) -> int | None:
+    return None
+
+
+def _nowhere(key: str) -> Span:
+    raise FormatError("its data is not beside the pickle", part=key)

@@ -14,7 +14,7 @@ from functools import lru_cache
 from math import prod
 
 from ..checkpoint import Content, Part
-from ..containers.strictjson import Reader
+from ..containers.jsontext import Reader
 from ..dtypes import DTYPES
 from ..errors import FormatError, LimitError, TruncatedError
 from ..finding import Finding

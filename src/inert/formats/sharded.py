@@ -17,7 +17,7 @@ import re
 
 from ..checkpoint import Content, Part
 from ..containers.folder import Folder, around, unsafe
-from ..containers.strictjson import parse
+from ..containers.jsontext import parse
 from ..errors import FormatError, InertError, LimitError, UnsupportedError
 from ..finding import ERROR, Finding
 from ..tensor import Tensor
@@ -177,6 +177,7 @@ class Sharded(Content):
         self.index = index
         self.byteorder = byteorder
         self._shards: list[Shard] | None = None
+        self._named: dict[str, list[str]] | None = None
 
     def shards(self) -> list[Shard]:
         """Every shard, opened. FormatError where none of them can be read."""
@@ -213,8 +214,10 @@ class Sharded(Content):
         return shard
 
     def _fault(self, shard: Shard, code: str, message: str, offset: int | None = None) -> Finding:
-        hit = [tensor for tensor, name in (self.index.where or {}).items() if name == shard.name]
-        return Finding(code, message, shard.name, offset, tuple(hit))
+        if self._named is None:
+            where = self.index.where or {}
+            self._named = grouped(where, where)
+        return Finding(code, message, shard.name, offset, tuple(self._named.get(shard.name, ())))
 
     def _each(self, ask: Callable[[Content], Any]) -> Iterator[tuple[Shard, Any]]:
         """What each readable shard answers; one that cannot answer is unreadable from then on."""
@@ -252,10 +255,11 @@ class Sharded(Content):
             hint = "inert.open gives the tensors that are there"
             raise FormatError(f"the set is not whole: {torn[0].where}: {torn[0].message}", part=self.folder.name, hint=hint)
         whole: dict[Any, Any] = {}
+        taken = grouped(union.owner, union.owner)
         for shard in self.shards():
             if shard.content is not None:
                 value = shard.content.root(convert)[0]
-                whole |= {key: value[key] for key in union.taken(shard)} if isinstance(value, dict) else {shard.name: value}
+                whole |= {key: value[key] for key in taken.get(shard.name, ())} if isinstance(value, dict) else {shard.name: value}
         return {key: whole[key] for key in union.found}, union.notes
 
     def parts(self) -> dict[str, Part]:
@@ -298,6 +302,14 @@ def _moved(note: Finding, shard: str) -> Finding:
     return Finding(note.code, note.message, part if shard in part else f"{shard}/{part}", note.where.offset, note.tensors)
 
 
+def grouped(keys: Iterable[Any], owner: dict[Any, str]) -> dict[str, list[Any]]:
+    """Keys by the shard that each lies in."""
+    found: dict[str, list[Any]] = {}
+    for key in keys:
+        found.setdefault(owner[key], []).append(key)
+    return found
+
+
 class Union:
     """One dictionary of all shards: in the index's order where there is one."""
 
@@ -322,10 +334,6 @@ class Union:
                     continue
             self.found[key], self.owner[key] = item, shard.name
 
-    def taken(self, shard: Shard) -> list[Any]:
-        """The keys whose values come from a shard."""
-        return [key for key, name in self.owner.items() if name == shard.name]
-
     def compare(self, shards: list[Shard]) -> None:
         """Hold what was found against what the index says."""
         for both, names in self.twice.items():
@@ -337,8 +345,8 @@ class Union:
             return
         self._ghosts({shard.name: shard for shard in shards if shard.fault is None})
         stray = [key for key in self.found if key not in self.where]
-        for name in dict.fromkeys(self.owner[key] for key in stray):
-            hit = tuple(str(key) for key in stray if self.owner[key] == name)
+        for name, keys in grouped(stray, self.owner).items():
+            hit = tuple(map(str, keys))
             self.notes.append(Finding("shard-stray", f"the index does not know {_list(hit)}", name, None, hit))
         self.found = {**{key: self.found[key] for key in self.where if key in self.found}, **{key: self.found[key] for key in stray}}
         if len(self.where.keys() & self.found.keys()) == len(self.where):

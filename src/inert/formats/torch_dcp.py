@@ -15,10 +15,11 @@ from functools import partial
 from ..checkpoint import Content, Part
 from ..containers.folder import Folder, around
 from ..errors import FormatError, InertError, UnsupportedError
+from ..files import FileSource
 from ..finding import Finding
 from ..layout import Layout, Storage, contiguous
 from ..pickle.decode import decode
-from ..source import FileSource, Window
+from ..source import Window
 from ..tensor import Tensor
 from ..tiled import Box, fault, span_of, tiled, whole
 from ..torch.dcp import Entry, Plan

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ..containers.jsontext import parse
+from ..containers.jsontext import parse_record
 from ..containers.zip import Zip
 from ..dtypes import DTYPES
 from ..errors import FormatError, InertError
@@ -176,7 +176,7 @@ class TorchExport(TorchZip):
 
     def _config(self, part: str, name: str, known: dict[str, Storage], convert: Any) -> tuple[dict[str, Any], list[Finding]]:
         record = self.folder + name
-        told = parse(self.archive.span(self.archive.members[record], self.limits.json_bytes), record, self.limits)
+        told = parse_record(self.archive.span(self.archive.members[record], self.limits.json_bytes), record, self.limits)
         rows = told.get("config") if isinstance(told, dict) else None
         if not isinstance(rows, dict):
             raise FormatError("it holds no config", part=record, hint="the file may be damaged")
@@ -224,7 +224,7 @@ class TorchExport(TorchZip):
         if model is not None:
             try:
                 span = self.archive.span(self.archive.members[self.folder + model], self.limits.json_bytes)
-                told = parse(span, model, self.limits)
+                told = parse_record(span, model, self.limits)
             except InertError:
                 return found  # weights do not need it
             facts = told if isinstance(told, dict) else {}

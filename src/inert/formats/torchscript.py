@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from ..checkpoint import Content, Part
 from ..containers.flatbuffer import Buffer
-from ..containers.jsontext import parse
+from ..containers.jsontext import parse_record
 from ..containers.zip import DEFLATED, Zip
 from ..errors import InertError
 from ..finding import Finding
@@ -199,7 +199,7 @@ class TorchScript(TorchZip):
     def model(self) -> Any:
         if self._model is None:
             name = f"{self.folder}model.json"
-            self._model = parse(self.archive.span(self.archive.members[name], self.limits.json_bytes), name, self.limits)
+            self._model = parse_record(self.archive.span(self.archive.members[name], self.limits.json_bytes), name, self.limits)
         return self._model
 
     def _tree(self, convert: Any, table: list[Layout]) -> tuple[Any, list[Finding]]:

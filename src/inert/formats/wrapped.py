@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 
+from ..containers.folder import neighbours
 from ..containers.tar import BLOCK, Tar, is_header
 from ..containers.zip import Zip
 from ..errors import FormatError, InertError, UnidentifiedError, one_line
@@ -180,6 +181,7 @@ def _worth(source: Source, kind: str) -> bool:
 
 def _through(source: Source, limits: Limits, kind: str) -> Claim:
     inner, notes = inflated(source, kind, limits)
+    inner.beside = neighbours(source)
     return Claim(inner, ENGINES[kind].noun, notes)
 
 
@@ -214,4 +216,15 @@ def candidates(archive: Archive) -> list[str]:
 
 def member_of(source: Source, archive: Archive, name: str) -> Claim:
     inner = Window(archive.content(name), f"{source.name}!{name}", source)
+
+    known: set[str] = set()
+
+    def beside(other: str) -> Source:
+        whole = name[: name.rfind("/") + 1] + other
+        known.update(archive.names if not known else ())
+        if whole not in known:
+            raise FileNotFoundError(2, "No such member", whole)
+        return Window(archive.content(whole), f"{source.name}!{whole}")
+
+    inner.beside = beside
     return Claim(inner, f"a {archive.kind} archive as {one_line(name, 200)}", list(archive.notes))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..errors import InertError
 from ..layout import reach
-from ..names import piece
+from ..names import piece, wanted
 from .plain import plain, printable
 
 TYPE_CHECKING = False
@@ -62,14 +62,8 @@ def select(tensors: Any, patterns: Sequence[str]) -> list[Tensor]:
     """The tensors that fit: a pattern is a name, a module's name, or a glob over whole names (* ? [])."""
     if not patterns:
         return list(tensors.values())
-    from fnmatch import translate
-    from re import compile as expression
-
-    globs = [expression(translate(pattern)).match for pattern in patterns if set(pattern) & set("*?[")]
-    exact, inside = set(patterns), tuple(f"{pattern}." for pattern in patterns)
-    return [
-        tensor for name, tensor in tensors.items() if name in exact or name.startswith(inside) or any(glob(name) for glob in globs)
-    ]  # fmt: skip
+    fits = wanted(patterns)
+    return [tensor for name, tensor in tensors.items() if fits(name)]
 
 
 def row(tensor: Tensor, name: str = "", places: bool = True) -> dict[str, Any]:

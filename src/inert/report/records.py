@@ -37,7 +37,7 @@ def parts(content: Content) -> dict[str, Any]:
         "parts": [row(part, name) for name, part in found.items()],
     }
     archive = getattr(content, "archive", None)
-    made["gaps"] = [] if archive is None else Regions(archive).gaps()
+    made["gaps"] = [] if archive is None or not hasattr(archive, "directory") else Regions(archive).gaps()  # an unpacked one has none
     made["notes"] = notes(content.notes())
     return made
 

@@ -21,7 +21,7 @@ from .immediate import immediate
 from .keys import LONG_KEY, fill_dict, set_plan
 from .ndarray import ARRAYS, BUFFERS, array_layout, object_items
 from .objects import Key, Plan, object_plan
-from .raw import WRAPPERS, nested_array, raw_layout
+from .raw import PACKED, PLAIN, RECONSTRUCTOR, WRAPPERS, companion_of, nested_array, raw_layout
 from .rebuild import REBUILD, Odd, Rebuilder, Storages, text
 from .storages import DTYPE_VALUES, PLAIN_VALUES, STORAGE_TYPES
 from .values import CONTAINERS, argument
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ..dtypes import DType
     from ..limits import Limits
     from ..pickle.decode import Document
+    from .companions import Companions
 
 ATOMS = frozenset((int, float, str, bool, type(None), bytes, bytearray))
 NUMBERS = frozenset((int, float, bool, type(None)))  # hashed in no time, unless a great many of them clash
@@ -49,6 +50,10 @@ def _foreseen(reference: Reference) -> bool:
         return False
     kind = text(pid[0])
     return kind == "reduce_package" or (kind == "module" and len(pid) > 1 and type(pid[1]) is Global)
+
+
+def _holds_data(call: Call) -> bool:
+    return call.dotted in REBUILD or call.dotted in ARRAYS or call.dotted in BUFFERS or call.dotted in WRAPPERS or bool(companion_of(call))
 
 
 class Work:
@@ -77,6 +82,7 @@ class Builder:
         self.convert = convert  # what stands in the place of each Tensor (inert.load: its array); None: the Tensor
         self.depth = depth
         self.work = work or Work(len(document.data))
+        self.companions: Companions | None = None  # what opens files beside the pickle, where there may be some
         self.rebuild = Rebuilder(storages, limits)
         self.notes: list[Finding] = []
         self.done: dict[int, Any] = {}  # by id of the node; the document keeps the nodes alive
@@ -234,6 +240,8 @@ class Builder:
                 return self._array(call)
             if name == EMBEDDED:
                 return self._embedded(call)
+            if name in PLAIN or name in PACKED or (name == RECONSTRUCTOR and companion_of(call)):
+                return self._companion(call)
             make = CONTAINERS.get(name)
             if make is None:
                 return immediate(call) or self._inert(call)
@@ -241,10 +249,10 @@ class Builder:
             plan.cost += 3 * len(plan.children)  # it copies what its argument, a container, may already stand for elsewhere
             return plan
         except _ODD as error:
+            if self.convert is not None and isinstance(error, InertError) and _holds_data(call):
+                raise  # inert.load gives no Object in the place of a damaged array
             if self.convert is None or name not in REBUILD:
                 return self._inert(call, error)
-            if isinstance(error, InertError):
-                raise
             raise FormatError(f"{name}: {str(error) or type(error).__name__}", part=self.document.name, offset=call.offset) from None
 
     def _tensor(self, call: Call) -> Plan | None:
@@ -291,6 +299,24 @@ class Builder:
             return None
         shell: list[Any] = []  # an object array is shown as the list of its objects
         return Plan(nodes, lambda get: shell.extend(map(get, nodes)), shell)
+
+    def _companion(self, call: Call) -> Plan | None:
+        """An array in a file of its own; of objects, in a pickle there."""
+        if self.companions is None:
+            from .companions import Companions
+
+            self.companions = Companions(None, self.limits)
+        found = self.companions.array(call)
+        if isinstance(found, Layout):
+            self.done[id(call)] = self._made(found)
+            return None
+        if self.depth >= DEPTH:
+            raise Odd(f"pickles inside pickles, more than {DEPTH} deep")
+        self.work.spend(len(found.data))
+        inner = Builder(found, self.storages, self.limits, self.convert, self.depth + 1, self.work)
+        self.done[id(call)] = inner.build()
+        self.notes += inner.notes
+        return None
 
     def _embedded(self, call: Call) -> Plan | None:
         """A whole torch.save file as a bytes argument: what plain pickle makes of a tensor or storage."""

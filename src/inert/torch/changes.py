@@ -14,7 +14,7 @@ from ..pickle.encode import parts_of
 from ..pickle.nodes import Call, Dict, List
 from ..pickle.row import Row
 from .build import ATOMS
-from .objects import Key
+from .objects import RECONSTRUCTORS, Key, Object
 from .rebuild import Odd
 from .values import CONTAINERS
 
@@ -59,6 +59,8 @@ class Changes:
                 self.nodes[id(value)] = node
                 if type(value) is not tuple and isinstance(value, MUTABLE):
                     self._look(node, value)
+                elif type(value) is Object and isinstance(node, Call) and value.call is node:
+                    self._object(node, value)
             todo += parts_of(node, {}) or ()
 
     def _look(self, node: Any, value: Any) -> None:
@@ -71,6 +73,18 @@ class Changes:
                 self.edits[id(node)] = self._flat(node.flat, value)
         elif isinstance(node, Call) and node.dotted in CONTAINERS:
             self._call(node, value)
+
+    def _object(self, call: Call, value: Object) -> None:
+        """An object of an unknown class whose arguments or state are others now."""
+        get = self.builder.get
+        given = call.dotted not in RECONSTRUCTORS and get(call.arguments) is not value.arguments
+        state = len(call.states) == 1 and get(call.states[0]) is not value.state
+        if given or state:
+            made = self.swaps[id(call)] = Call(
+                call.function, value.arguments if given else call.arguments, call.offset, call.how, call.keywords
+            )
+            made.states = (value.state,) if state else call.states
+            made.items, made.flat = call.items, call.flat
 
     def _flat(self, flat: list[Any], value: dict[Any, Any]) -> list[Any]:
         """Keys and values in turn, the keys spelled as they were."""

@@ -69,7 +69,11 @@ def dtype_text(node: Any) -> str:
         return name
     if name[:1] == "a":
         name = f"S{name[1:]}"  # NumPy's old letter for bytes
-    text = (order if order in ("<", ">") else "") + name + unit
+    return plain_dtype((order if order in ("<", ">") else "") + name + unit)
+
+
+def plain_dtype(text: str) -> str:
+    """A dtype's text where it is in NumPy's plain grammar; "" for any other."""
     return text if _PLAIN.match(text) else ""
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import builtins
 import collections
 import sys
+from abc import ABC, abstractmethod
 from functools import partial
 
 from ..errors import InertError, one_line
@@ -96,7 +97,7 @@ def _script(ckpt: Any) -> dict[str, dict[str, Any]]:
     }
 
 
-class _File:
+class _File(ABC):
     """The answers for one file. ``documents``: the pickles that torch reads, that of the object first."""
 
     documents: list[Document]
@@ -138,11 +139,13 @@ class _File:
         """A hint where tensors were saved from other devices, which the reading machine may not have."""
         return f'; saved from {_list(self.tags)}: where that is missing, give map_location="cpu"' if self.tags else ""
 
+    @abstractmethod
     def _size(self, key: str) -> int | None:
-        raise NotImplementedError
+        """Bytes of a storage's record as torch sees them; None where it sees none."""
 
+    @abstractmethod
     def _trouble(self, key: str, mapped: bool) -> str:
-        raise NotImplementedError
+        """Why torch cannot read a storage's record; "" where it can."""
 
     def _weights_only(self, blocked: list[str]) -> dict[str, Any]:
         if not self.refusals:
@@ -151,8 +154,9 @@ class _File:
             return _no(f"torch {TORCH} refuses {_count(blocked, 'name')}: {_list(blocked)}{_imports(blocked)}")
         return _no(f"torch {TORCH}'s weights_only unpickler stops: {self.refusals[0][1]}")
 
+    @abstractmethod
     def _mmap(self, blocked: list[str]) -> dict[str, Any]:
-        raise NotImplementedError
+        """The answer for mmap=True."""
 
     def _full(self, names: list[Global], blocked: list[str]) -> dict[str, Any]:
         needed, gone = imports(names)

@@ -2,7 +2,7 @@
 
 Knows: the wrapper object that says shape, order and dtype, the padding behind it, and how many bytes follow; an array of Python objects
 follows as a pickle of its own. ``Joblib`` is what the machine asks after each BUILD.
-Refuses to know: files; and companion files (.npy, .z) of joblib before 0.10, whose wrappers stay Objects.
+Refuses to know: files; those of joblib before 0.10 (.npy, .z) are for companions.py.
 
 Facts: joblib 1.5 joblib/numpy_pickle.py (NumpyArrayWrapper.write_array, read_array).
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from ..errors import FormatError
 from ..pickle.decode import Machine
-from ..pickle.nodes import Call, Dict, Node, Raw
+from ..pickle.nodes import Call, Dict, Global, Node, Raw
 from .ndarray import dtype_text, item_type, laid_out
 from .rebuild import Odd, integers, text
 
@@ -23,7 +23,11 @@ if TYPE_CHECKING:
     from ..limits import Limits
     from ..source import Source
 
-WRAPPERS = frozenset(f"{home}.numpy_pickle.NumpyArrayWrapper" for home in ("joblib", "sklearn.externals.joblib"))
+HOMES = ("joblib", "sklearn.externals.joblib")
+WRAPPERS = frozenset(f"{home}.numpy_pickle.NumpyArrayWrapper" for home in HOMES)
+PLAIN = frozenset(f"{home}.numpy_pickle.NDArrayWrapper" for home in HOMES)
+PACKED = frozenset(f"{home}.numpy_pickle.ZNDArrayWrapper" for home in HOMES)
+RECONSTRUCTOR = "copyreg._reconstructor"  # protocols 0 and 1: the class stands in the arguments
 HAS_OBJECTS = 0x01  # NPY_ITEM_REFCOUNT of a dtype's flags
 
 
@@ -63,6 +67,14 @@ class Joblib:
         machine.made += inner.made
         machine.odd += inner.odd
         return end
+
+
+def companion_of(call: Call) -> str:
+    """ "npy" or "z" for a call that stands for an array in a file of its own; "" for any other."""
+    name = call.dotted
+    if name == RECONSTRUCTOR and type(call.arguments) is tuple and call.arguments and type(call.arguments[0]) is Global:
+        name = call.arguments[0].dotted
+    return "npy" if name in PLAIN else "z" if name in PACKED else ""
 
 
 def fields(call: Call) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from ..memory import PARAMETER
 from ..pickle.nodes import Call, Dict, Global, List, Node, Reference, Set
 from ..tensor import Tensor
 from .objects import Device, Key, Object, Size
-from .storages import CLASS_OF, SPARSE_PARTS
+from .storages import CLASS_OF, DTYPE_VALUES, SPARSE_PARTS
 from .storing import solid
 
 TYPE_CHECKING = False
@@ -162,7 +162,7 @@ class Unbuilder:
 
     def dense(self, layout: Layout) -> Call:
         name, behind = ("_rebuild_tensor_v2", ()) if layout.dtype in CLASS_OF else ("_rebuild_tensor_v3", (self.dtype(layout.dtype),))
-        if layout.dtype in FOREIGN:
+        if f"torch.{layout.dtype}" not in DTYPE_VALUES:
             raise UnsupportedError(f"torch has no {layout.dtype}", hint="cast it: --dtype float32")
         bits: dict[str, bool] = {}
         if layout.conj:
@@ -202,7 +202,6 @@ class Unbuilder:
 
 
 TRUSTED = ("builtins", "collections", "datetime", "decimal", "fractions", "pathlib", "uuid", "argparse", "types", "numpy", "array")
-FOREIGN = ("string", "variant", "resource", "float8_e4m3b11fnuz", "int2", "int4", "uint2", "uint4", "float4_e2m1fn")
 _HINT = "give numbers, texts, lists, dicts, arrays"
 _KINDS: dict[str, Callable[[Unbuilder, Layout], Any]] = {
     "dense": Unbuilder.dense, "numpy": Unbuilder.gathered, "tiled": Unbuilder.gathered, "quantized": Unbuilder.quantized,

@@ -102,6 +102,7 @@ class Writer:
 
 WRITERS: tuple[Writer, ...] = (
     Writer("torch-zip", "torch_zip", (".pt", ".pth", ".bin", ".ckpt"), "what torch.save writes since PyTorch 1.6"),
+    Writer("torchscript", "torchscript", (".ptl", ".pt", ".pth"), "torch.jit.save's archive again, with the elements of tensors replaced"),
 )
 
 

@@ -7,10 +7,12 @@ Refuses to know: containers.
 from __future__ import annotations
 
 from ..finding import Finding
+from ..names import Lister
 from ..pickle.encode import Encoder
 from ..pickle.nodes import Reference
 from ..pickle.style import fresh
 from ..torch.changes import Changes
+from ..torch.objects import Object
 from ..torch.rebuild import Odd, text
 from ..torch.unbuild import Unbuilder
 
@@ -21,13 +23,23 @@ if TYPE_CHECKING:
     from ..torch.storing import Storing
     from . import Saved
 
+PROGRAMS = ("torchscript", "torch-package", "torch-export")
+
+
+def plain_root(saved: Saved) -> Any:
+    """The root; of a program or package, whose classes mean nothing elsewhere, its tensors by name."""
+    if saved.source is None or saved.source.format not in PROGRAMS or not isinstance(saved.root, Object):
+        return saved.root
+    content = saved.source.content
+    return dict(Lister(content.listed(saved.root), content.limits).tensors)
+
 
 def pickled(saved: Saved, protocol: int, storing: Storing, tail: tuple[Any, ...] = ()) -> tuple[bytes, list[Finding]]:
     """The pickle of ``saved.root``, and what is worth knowing of it. ``tail``: what stands at the end of each persistent id."""
     builder = saved.source.content.built if saved.source is not None else None
     if builder is None:
         unbuilder = Unbuilder(protocol, storing, saved.tensors, tail=tail)
-        return Encoder(fresh(protocol), None, unbuilder).encode(saved.root), []
+        return Encoder(fresh(protocol), None, unbuilder).encode(plain_root(saved)), []
     changes = Changes(builder)
     unbuilder = Unbuilder(protocol, storing, saved.tensors, changes.nodes, tail)
     storages = builder.storages

@@ -27,7 +27,7 @@ FOLDERS = (
     (r"^mp_rank_\d+_model_states\.pt$|_optim_states\.pt$|^zero_to_fp32\.py$", "a DeepSpeed checkpoint", LATER),
     (r"^saved_model\.pbt?x?t?$", "a TensorFlow SavedModel", f"its numbers are in the folder variables; {TF_LATER}"),
     (r"^[^\n]*\.index$", "a folder with TensorFlow checkpoints", TF_LATER),
-    (r"^data\.pkl$", "an unpacked PyTorch archive", f"zip the folder itself with `zip -0 -r`; {LATER}"),
+    (r"^data\.pkl$", "a folder with a data.pkl but without the other records of a PyTorch archive", f"{INSIDE}, such as data.pkl"),
 )
 CHECKPOINTS = re.compile(r"\.(?:pt2?|pth|ptl|bin|ckpt|safetensors|pkl|t7|h5|gguf|onnx)$")
 
