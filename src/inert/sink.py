@@ -50,6 +50,7 @@ class Out:
     def __init__(self, fd: int, progress: Progress | None = None) -> None:
         self.fd = fd
         self.position = 0
+        self.first = b""  # the first bytes, eight at most, of the piece that pour_crc wrote last
         self.progress = progress
         self._buffer: memoryview | None = None
         self._kernel = hasattr(os, "copy_file_range")
@@ -77,10 +78,13 @@ class Out:
         from isal.isal_zlib import crc32
 
         value = 0
+        self.first = b""
 
         def both(data: bytes | memoryview) -> None:
             nonlocal value
             value = crc32(data, value)
+            if len(self.first) < 8:
+                self.first += bytes(data[: 8 - len(self.first)])
             self.write(data)
 
         if isinstance(piece, bytes):

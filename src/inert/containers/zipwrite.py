@@ -64,22 +64,20 @@ class Archive:
     def write(self, out: Out) -> None:
         """Write all of it."""
         crcs: list[int] = []
+        hashed: list[int] = []
         for record, head, offset in zip(self.records, self.heads, self.offsets, strict=True):
             out.write(head)
             piece = record.piece
             if record.name == ID:
-                before = len(crcs)
-                piece = serialization_id([one.name for one in self.records[:before]], self._hashed(crcs)).encode()
+                names = [one.name for one in self.records[: len(crcs)]]
+                piece = serialization_id(names, hashed).encode()
             crc = out.pour_crc(piece)
             crcs.append(crc)
+            hashed += sniffed(out.first, crc, record.size)
             out.write(self._tail(crc, record.size, offset))
         entries = b"".join(self._entries(crcs))
         out.write(entries)
         out.write(self._end(len(entries)))
-
-    def _hashed(self, crcs: list[int]) -> list[int]:
-        """What the id's second half is made of: the CRC of each descriptor; records without bytes have none."""
-        return [crc for crc, record in zip(crcs, self.records, strict=False) if record.size]
 
     def _head(self, name: bytes, size: int, at: int) -> bytes:
         """Local header with the padding that aligns the content."""
@@ -139,6 +137,14 @@ def serialization_id(names: list[str], crcs: list[int]) -> str:
     for crc in crcs:
         second = combine(second, crc)
     return f"{first:020d}{second:020d}"
+
+
+def sniffed(first: bytes, crc: int, size: int) -> list[int]:
+    """What the id's second half takes from a record: the CRC of its descriptor (records without bytes have none). PyTorch's writer looks
+    for descriptors in what it writes, and so takes content that begins like one for one as well."""
+    if not size:
+        return []
+    return ([int.from_bytes(first[4:], "little")] if len(first) == 8 and first[:4] == b"PK\7\x08" else []) + [crc]
 
 
 def murmur(data: bytes) -> int:
