@@ -93,6 +93,7 @@ def test_files_of_many_torches_come_out_as_they_were() -> None:
 
 # ------------------------------------------------------------------------------------------------------------------ serialization id
 
+
 def _archive_of(count: int) -> Archive:
     data = [Record(f"data/{i}", struct.pack("<2f", i, i)) for i in range(count)]
     return Archive("x", [Record("data.pkl", b"\x80\2}."), *data, Record("version", b"3\n"), Record(ID, bytes(40))])

@@ -152,24 +152,23 @@ def destination(path: str | os.PathLike[str], size: int = 0, *, sync: bool = Tru
     folder = os.path.dirname(path)
     mode = _mode_of(path)
     _room(folder, size, path)
-    fd, name = _temporary(folder, path)
+    name = _beside(folder, path)  # known before anything can bear it, so that whatever happens it can be removed
     try:
-        if mode is not None:
-            os.fchmod(fd, mode)
-        out = Out(fd, progress)
-        yield out
-        if sync:
-            os.fsync(fd)
-        name = name or _named(fd, folder, path)
-        os.replace(name, path)
-        name = ""
+        with _temporary(folder, name) as (fd, nameless):
+            if mode is not None:
+                os.fchmod(fd, mode)
+            out = Out(fd, progress)
+            yield out
+            if sync:
+                os.fsync(fd)
+            if nameless:
+                _give_name(fd, name)
+            os.replace(name, path)
         if sync:
             _sync_folder(folder)
     finally:
-        os.close(fd)
-        if name:
-            with suppress(FileNotFoundError):
-                os.unlink(name)
+        with suppress(FileNotFoundError):
+            os.unlink(name)
 
 
 def _mode_of(path: str) -> int | None:
@@ -193,25 +192,38 @@ def _room(folder: str, size: int, path: str) -> None:
         raise OSError(errno.ENOSPC, f"{size:,} bytes are to be written and {free:,} are free", path)
 
 
-def _temporary(folder: str, path: str) -> tuple[int, str]:
-    """(descriptor, name) of an empty file in the folder; without a name where the system has nameless files, which vanish by themselves."""
-    if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
-        try:
-            return os.open(folder, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o666), ""
-        except OSError as error:
-            if error.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL) or not os.path.isdir(folder):
-                raise
-    name = _beside(folder, path)
-    return os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0), 0o666), name
+@contextmanager
+def _temporary(folder: str, name: str) -> Iterator[tuple[int, bool]]:
+    """A descriptor of an empty file in the folder, and whether that is a nameless one, which vanishes by itself; else it bears ``name``."""
+    fd = _nameless(folder)
+    nameless = fd is not None
+    if fd is None:
+        fd = os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0), 0o666)
+    try:
+        yield fd, nameless
+    finally:
+        os.close(fd)
+
+
+def _nameless(folder: str) -> int | None:
+    if not hasattr(os, "O_TMPFILE") or not os.path.isdir("/proc/self/fd"):
+        return None
+    try:
+        return os.open(folder, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        if error.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL) or not os.path.isdir(folder):
+            raise
+        return None
 
 
 def _beside(folder: str, path: str) -> str:
-    return os.path.join(folder, f".{os.path.basename(path)[:100]}.{os.urandom(6).hex()}.part")
+    start = os.fsdecode(os.fsencode(os.path.basename(path))[:100])  # a name has 255 bytes at most
+    return os.path.join(folder, f".{start}.{os.urandom(6).hex()}.part")
 
 
-def _named(fd: int, folder: str, path: str) -> str:
-    """A name for a nameless file, so that it can take another's place. Where the system refuses one, a copy of the file under a name."""
-    name, nameless = _beside(folder, path), f"/proc/self/fd/{fd}"
+def _give_name(fd: int, name: str) -> None:
+    """A name for a nameless file, so that it can take another's place. Where the system refuses one, a copy of the file bears it."""
+    nameless = f"/proc/self/fd/{fd}"
     try:
         os.link(nameless, name, src_dir_fd=fd, follow_symlinks=True)  # src_dir_fd only so that Python calls linkat, which follows
     except OSError:
@@ -221,7 +233,6 @@ def _named(fd: int, folder: str, path: str) -> str:
                 copy.write(block)
             copy.flush()
             os.fsync(copy.fileno())
-    return name
 
 
 def _sync_folder(folder: str) -> None:
