@@ -94,6 +94,11 @@ CODES: dict[str, tuple[str, str]] = {
     "package-source": (WARNING, "importing from the package runs it; inert lists it and reads nothing of it"),
     "package-reduce": (INFO, "such an object was kept as a reference; TorchScript modules are listed under .data/ts_code"),
     "export-native": (WARNING, "running the program loads this compiled code; inert lists it and reads nothing of it"),
+    "shared-alias": (INFO, "the metadata says which tensor stands for it; shared=copy writes each under its own name"),
+    "shared-copy": (INFO, "they no longer share memory once they are loaded, and take more room"),
+    "header-large": (WARNING, "the safetensors library refuses headers over 100,000,000 bytes; use shards or shorter names"),
+    "shards-stale": (WARNING, "programs may read them instead of what was written: remove them if nobody needs them"),
+    "legacy-untyped": (WARNING, "torch.load fails on them in this format, though torch.save writes them so: use torch-zip, or cast them"),
     "storage-stray": (INFO, "no tensor uses this record"),
 }
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .sink import Progress
+    from .writers import Written
 
 LEAVES = frozenset((str, int, float, bool, bytes, type(None)))
 
@@ -47,20 +48,33 @@ def save(
     format: str | None = None,
     protocol: int = 2,
     alignment: int = 64,
+    max_shard_size: int | str = 0,
+    shared: str = "alias",
+    leaves: str = "lost",
+    metadata: dict[str, str] | None = None,
     sync: bool = True,
     progress: Progress | None = None,
-) -> None:
+) -> Written:
     """Write an object: dicts, lists, numbers, texts …, with NumPy arrays (ml_dtypes' too), inert Tensors or torch tensors in it.
 
     The format follows from the suffix, or ``format`` names it ("torch-zip", "torch-legacy", "safetensors", …). What torch.save would
     write for the same object under the same name is written to the byte. Arrays that share memory share storage. ``protocol`` of the
     pickle (2 to 5; torch.load's weights_only mode reads 2 and 3), ``alignment`` of the records in bytes. The destination is complete or
     untouched; ``sync=False`` does not wait for the disk.
+
+    safetensors, npz, npy and shards hold named tensors only: names are the keys that lead to them, joined by dots. Other values are listed
+    in the answer's ``lost``; ``leaves="sidecar"`` keeps them in NAME.json beside, "metadata" in the metadata as JSON, "error" refuses them.
+    ``shared``: equal tensors over the same memory are written once, the other names stand in the metadata ("alias"), each is written
+    ("copy"), or they are refused ("error"). ``metadata``: texts for safetensors' header. ``max_shard_size`` (bytes, or like "5GB") writes
+    shards with Hugging Face's names and index; so does a folder, or a path that ends in .index.json, with shards of 5 GB.
     Raises UnsupportedError for what the format cannot hold; OSError passes through."""
     from .memory import tensors_of
-    from .writers import Options, Saved, writer_for
+    from .writers import Options, Saved, Written, writer_for
+    from .writers.sharded import bytes_of
 
     name = os.fspath(path)
-    writer = writer_for(name, format)
-    saved = Saved(obj, tensors_of(arrays_in(obj)))
-    writer.plan(saved, Options(name, protocol, alignment)).pour(name, sync=sync, progress=progress)
+    most = bytes_of(max_shard_size)
+    writer = writer_for(name, format, most)
+    inner = format or "" if writer.id == "sharded" and format != writer.id else ""
+    plan = writer.plan(Saved(obj, tensors_of(arrays_in(obj)), metadata), Options(name, protocol, alignment, most, shared, leaves, inner))
+    return Written(plan.pour(name, sync=sync, progress=progress), plan.lost, plan.notes)

@@ -147,7 +147,7 @@ def destination(path: str | os.PathLike[str], size: int = 0, *, sync: bool = Tru
     path = os.path.realpath(os.fspath(path))
     folder = os.path.dirname(path)
     mode = _mode_of(path)
-    _room(folder, size, path)
+    room(folder, size, path)
     fd, name = _temporary(folder, path)
     try:
         if mode is not None:
@@ -180,7 +180,8 @@ def _mode_of(path: str) -> int | None:
     return stat.S_IMODE(status.st_mode)
 
 
-def _room(folder: str, size: int, path: str) -> None:
+def room(folder: str, size: int, path: str) -> None:
+    """OSError (ENOSPC) where the folder has no room for ``size`` bytes, of which ``path`` is to be made."""
     if not hasattr(os, "statvfs") or not size:
         return
     there = os.statvfs(folder)
