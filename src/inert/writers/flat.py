@@ -118,8 +118,8 @@ def ties(tensors: Mapping[str, Tensor]) -> tuple[dict[str, str], list[str]]:
     equal = {}
     for group in groups.values():
         if len(group) > 1:
-            first = min(group)
-            equal.update({name: first for name in group if name != first})
+            first, *others = sorted(group)
+            equal.update(dict.fromkeys(others, first))
     return equal, [name for found in runs.values() if len(found) > 1 for name in _overlapping(found)]
 
 
