@@ -20,7 +20,8 @@ from ..memory import PARAMETER
 from ..pickle.nodes import Call, Dict, Global, List, Node, Reference, Set
 from ..sink import Stream
 from ..tensor import Tensor
-from .objects import Device, Key, Object, Size
+from .objects import RECONSTRUCTORS, Device, Key, Object, Size
+from .rebuild import class_of
 from .storages import CLASS_OF, SPARSE_PARTS
 
 TYPE_CHECKING = False
@@ -153,6 +154,10 @@ class Unbuilder:
         made.items = list(items) if items is not None else None
         made.flat = [part for pair in pairs for part in pair] if pairs is not None else None
         return made
+
+    def function(self, node: Any) -> Any:
+        """What an object of an unknown class is made by. Of the classes with their source text, which only the legacy format has, the name."""
+        return class_of(node) or node if type(node) is Reference else node
 
     def named(self, function: Any) -> Global:
         return self.name(function.__module__, function.__qualname__)
@@ -313,7 +318,16 @@ def _device(u: Unbuilder, value: Device) -> Call:
 
 
 def _object(u: Unbuilder, value: Object) -> Call:
-    return value.call
+    """The call it was read from, with values in the place of nodes: the storages in it get keys of the file that is written."""
+    call, inner = value.call, value.arguments
+    if call.dotted in RECONSTRUCTORS and type(inner) is tuple and type(call.arguments) is tuple and len(inner) < len(call.arguments):
+        inner = (call.arguments[0], *inner)
+    made = Call(u.function(call.function), inner, 0, call.how)
+    made.keywords = value.keywords
+    made.states = (value.state,) if len(call.states) == 1 else tuple(value.state or ())
+    made.items = value.items or None
+    made.flat = [part for pair in value.pairs for part in pair] or None
+    return made
 
 
 _TABLE: dict[type, Callable[[Unbuilder, Any], Any]] = {

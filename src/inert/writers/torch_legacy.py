@@ -47,6 +47,9 @@ class LegacyUnbuilder(Unbuilder):
     storing: Keyed
     untyped = 0
 
+    def function(self, node: Any) -> Any:
+        return node
+
     def reference(self, layout: Layout) -> Reference:
         if layout.device == "meta":
             raise UnsupportedError("a storage on the meta device, which this format cannot hold", hint="write torch-zip, or leave it out")
