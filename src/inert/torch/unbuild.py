@@ -156,7 +156,7 @@ class Unbuilder:
         return made
 
     def function(self, node: Any) -> Any:
-        """What an object of an unknown class is made by. Of the classes with their source text, which only the legacy format has, the name."""
+        """What an object of an unknown class is made by; of a class with its source text, which only the legacy format has, the name."""
         return class_of(node) or node if type(node) is Reference else node
 
     def named(self, function: Any) -> Global:
