@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..layout import Layout
+    from ..names import Link
     from ..sink import Piece
     from . import Options, Saved
 
@@ -182,26 +183,29 @@ def leaves(root: Any, lister: Lister) -> Iterator[tuple[str, Any]]:
     seen, budget = lister.seen, DEFAULT.name_bytes
     if isinstance(root, Tensor) or id(root) in lister.arrays:
         return
-    todo = [(root, "")]
+    todo: list[tuple[Any, Link]] = [(root, None)]
     entered: set[int] = set()
     while todo:
-        value, name = todo.pop()
-        if seen.get(id(value)) != LISTED or type(value) is Object:
-            yield name.removesuffix("."), value
-            continue
-        if id(value) in entered:
-            continue
-        entered.add(id(value))
-        inside = []
-        for key, item in children(value) or ():
-            if isinstance(item, Tensor) or id(item) in lister.arrays:
-                continue
-            step = name if key is HERE else f"{name}{piece(key)}."
-            budget -= len(step)
+        value, link = todo.pop()
+        enters = seen.get(id(value)) == LISTED or (value is root and children(root) is not None)
+        if not enters or type(value) is Object:
+            name = _joined(link)
+            budget -= len(name) + 1
             if budget < 0:
                 raise LimitError("the names of the values together are too long to be written", hint="write a part of the object")
-            inside.append((item, step))
-        todo += reversed(inside)
+            yield name, value
+        elif id(value) not in entered:
+            entered.add(id(value))
+            inside = [pair for pair in children(value) or () if not isinstance(pair[1], Tensor) and id(pair[1]) not in lister.arrays]
+            todo += [(item, link if key is HERE else (link, key)) for key, item in reversed(inside)]
+
+
+def _joined(link: Link) -> str:
+    steps = []
+    while link is not None:
+        link, key = link
+        steps.append(piece(key))
+    return ".".join(reversed(steps))
 
 
 def plain(value: Any) -> bool:
