@@ -331,6 +331,7 @@ def test_any_strides_are_gathered_by_bounded_reads(
     for axis, (size, stride) in enumerate(dims):
         places = places + (np.arange(size) * stride).reshape(-1, *(1,) * (len(dims) - axis - 1))
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("inert.layout.PIECE", sizes[0])
         patch.setattr("inert.arrays.PIECE", sizes[0])
         patch.setattr("inert.arrays.SMALL", sizes[1])
         pieces = list(inert.layout.pieces(layout, DEFAULT))
