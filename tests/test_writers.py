@@ -90,6 +90,18 @@ def test_metadata_is_sorted_behind_its_format(tmp_path: Path) -> None:
         assert dict(found.metadata) == {"z": "1", "a": 'é"\n', "format": "pt"}
 
 
+def test_what_a_container_says_of_itself_is_no_metadata_of_another(tmp_path: Path) -> None:
+    for source, wanted in (("torch/small.pt", {"format": "pt"}), ("safetensors/metadata.safetensors", {"format": "pt", "": "empty"})):
+        with inert.open(CORPUS / source) as found:
+            options = Options("x.safetensors")
+            writer_for("x.safetensors").plan(Saved(found.root, {}, dict(found.metadata), found), options).pour(
+                str(tmp_path / "x.safetensors")
+            )
+        with inert.open(tmp_path / "x.safetensors") as again:
+            assert wanted.items() <= dict(again.metadata).items()
+            assert "byteorder" not in again.metadata
+
+
 def test_names_are_paths_and_other_values_are_listed(tmp_path: Path) -> None:
     root = {
         "state": OrderedDict(a=np.arange(3), b={"c": np.ones(2, "f4")}),

@@ -47,7 +47,7 @@ def plan(saved: Saved, options: Options) -> Plan:
 
 def metadata(saved: Saved, flat: Flat, options: Options) -> dict[str, str]:
     """The metadata of a file that stands alone: the texts that are to be kept, aliases, and values as JSON where that is wanted."""
-    said = dict(saved.metadata)
+    said = texts(saved)
     if saved.source is None or saved.source.format != "safetensors":
         said.setdefault("format", "pt")
     name_aliases(said, flat)
@@ -58,6 +58,15 @@ def metadata(saved: Saved, flat: Flat, options: Options) -> dict[str, str]:
             else:
                 said[name] = json.dumps(value)
     return said
+
+
+def texts(saved: Saved) -> dict[str, str]:
+    """The metadata that is to be kept. What another format says of its own container (byteorder, version …) is none of it."""
+    if saved.source is None:
+        return dict(saved.metadata)
+    if saved.source.format not in ("safetensors", "sharded"):
+        return {}
+    return {key: text for key, text in saved.metadata.items() if key not in ("wrapper", "total_size")}
 
 
 def name_aliases(said: dict[str, str], flat: Flat) -> None:

@@ -65,7 +65,7 @@ def plan(saved: Saved, options: Options) -> Plan:
     if most < 0:
         raise UnsupportedError(f"shards of {most} bytes", hint="say a size like 5GB")
     shards, total = deal(flat.tensors, most, safe)
-    said: dict[str, str] = safetensors.metadata(saved, flat, options) if safe else dict(saved.metadata)
+    said: dict[str, str] = safetensors.metadata(saved, flat, options) if safe else safetensors.texts(saved)
     files, notes, where = [], list(flat.notes), {}
     for number, shard in enumerate(shards, 1):
         name = names.shard(number, len(shards))
