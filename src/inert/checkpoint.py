@@ -96,7 +96,7 @@ class Content:
 class Checkpoint:
     """An opened checkpoint. Use it as a context manager; what it has handed out stays valid. May be read from several threads."""
 
-    def __init__(self, content: Content, saver: Callable[..., list[Finding]] | None = None) -> None:
+    def __init__(self, content: Content, saver: Callable[..., Any] | None = None) -> None:
         self.content = content
         self.format = content.format
         self._saver = saver  # writing is for a layer above
@@ -178,11 +178,11 @@ class Checkpoint:
         before, after = self._listed().tensors, Lister(self.content.listed(value), self.content.limits).tensors
         return list(before) == list(after) and all(before[name]._layout is after[name]._layout for name in before)
 
-    def save(self, path: str | os.PathLike[str], **options: Any) -> list[Finding]:
+    def save(self, path: str | os.PathLike[str], **options: Any) -> Any:
         """Write the checkpoint with the changes made to ``root`` and ``tensors``; in the same format, what nobody changed keeps its bytes.
 
         Where nothing was changed the file is copied. Options are those of ``inert.save``; its own path may be the destination (open it
-        again after that). What is worth knowing comes back as Findings.
+        again after that). The answer is that of ``inert.save``: files, lost values, notes.
         Raises as ``inert.save`` does, and FormatError for damaged tensors."""
         if self._saver is None:
             raise UnsupportedError("this Checkpoint was not opened by inert.open")

@@ -18,7 +18,7 @@ from .torch.objects import Object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from .limits import Limits
@@ -100,16 +100,21 @@ class _Frame:
 
 
 class Lister:
-    """One walk over a root. ``tensors`` maps names to Tensors in the object's order; ``notes`` says what was left out."""
+    """One walk over a root. ``tensors`` maps names to Tensors in the object's order; ``notes`` says what was left out.
 
-    def __init__(self, root: Any, limits: Limits) -> None:
+    ``arrays``: by id of a value in the root, the Tensor that stands for it. ``seen``: by id of a container, BARREN or LISTED."""
+
+    def __init__(self, root: Any, limits: Limits, arrays: Mapping[int, Tensor] | None = None) -> None:
         self.limits = limits
+        self.arrays = arrays or {}
+        self.seen: dict[int, int] = {}
         self.notes: list[Finding] = []
         self.tensors: dict[str, Tensor] = {}
         self.count = 0
         self.twins: dict[str, list[Tensor]] = {}  # names that several paths have
         self.budget = limits.name_bytes
         self.revisits = limits.paths
+        root = self.arrays.get(id(root), root)
         if isinstance(root, Tensor):
             self.tensors[""] = root
         else:
@@ -118,13 +123,15 @@ class Lister:
             self._bracket()
 
     def _walk(self, root: Any) -> None:
-        state: dict[int, int] = {}  # of containers, by id
+        state, arrays = self.seen, self.arrays
         stack: list[_Frame] = []
         self._push(stack, state, root, None)
         while stack:
             frame = stack[-1]
             for key, value in frame.items:
                 kind = type(value)
+                if arrays and id(value) in arrays:
+                    value, kind = arrays[id(value)], Tensor
                 if kind is Tensor:
                     base = frame.path if frame.path is not None else self._enter(stack)
                     name = frame.prefix + (key if type(key) is str else piece(key))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from ..loading import find
 from ..reading import open
-from ..saving import arrays_in, save_checkpoint
+from ..saving import save, tensors_in
 from .select import rename as renamed
 from .select import select
 
@@ -65,15 +65,13 @@ def convert(
     name = os.fspath(destination)
     rules = list(rename.items() if hasattr(rename, "items") else rename)
     with open(source, byteorder=byteorder, limits=limits or DEFAULT) as ckpt:
-        writer = writer_for(name, to, ckpt.format)
+        writer = writer_for(name, to, 0, ckpt.format if ckpt.format == "torchscript" else "")  # old layouts become the new one
         value: Any = ckpt.root if root is None else find(ckpt.root, root)
         dropped = select(value, keep, drop) if keep or drop else []
         names = renamed(value, rules, ckpt.content.limits) if rules else {}
         if root is None and writer.id == ckpt.format:
-            notes = save_checkpoint(ckpt, name, format=writer.id, protocol=protocol, alignment=alignment, sync=sync, progress=progress)
-            return Converted([name], [], dropped, names, notes)
-        from ..memory import tensors_of
-
-        saved = Saved(value, tensors_of(arrays_in(value)), dict(ckpt.metadata), ckpt)
+            made = save(ckpt, name, format=writer.id, protocol=protocol, alignment=alignment, sync=sync, progress=progress)
+            return Converted(made.files, made.lost, dropped, names, made.notes)
+        saved = Saved(value, tensors_in(value), None, ckpt)
         plan = writer.plan(saved, Options(name, protocol, alignment))
         return Converted(plan.pour(name, sync=sync, progress=progress), plan.lost, dropped, names, plan.notes)

@@ -643,9 +643,13 @@ def _global(e: Encoder, node: Global, todo: list[Any]) -> None:
 def _reference(e: Encoder, node: Reference, todo: list[Any]) -> None:
     if e.get(node):
         return
+    told = e.refer(node) if e.refer is not None else node
+    if type(told) is not Reference:
+        todo.append(told)
+        return
     e.begin(node, 1)
     e.references.append(node)
-    pid = (e.refer(node) if e.refer is not None else node).pid
+    pid = told.pid
     if e.style.long_counts and type(pid) is tuple and len(pid) in (5, 6) and type(pid[4]) is int and _is_new(e, pid):
         pid = (*pid[:4], _long(pid[4]), *pid[5:])
     todo += [Step(node, b"Q", b"0"), *e.spelling_of(node, [pid])]

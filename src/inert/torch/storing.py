@@ -23,18 +23,32 @@ if TYPE_CHECKING:
 
 
 class Storing:
-    """The keys of storages, and the bytes of those that are new. ``kept``: keys that are taken already; ``order``: of the bytes."""
+    """The keys of storages, and the bytes of those that are new; ``counts``: their items; ``untyped``: how many references have no type.
 
-    def __init__(self, kept: frozenset[str] = frozenset(), order: str = "little") -> None:
+    ``kept``: keys that are taken already · ``order`` of the bytes · ``first``: number that is the first key · ``anew``: a key's text is
+    another object each time (as in torch's legacy layout, whose keys are not memoised) · ``tail``: the end of each persistent id."""
+
+    def __init__(
+        self,
+        kept: frozenset[str] = frozenset(),
+        order: str = "little",
+        first: int = 0,
+        anew: bool = False,
+        tail: tuple[Any, ...] = (),
+    ) -> None:
         self.kept = kept
         self.order = order
+        self.anew = anew
+        self.tail = tail
+        self.counts: dict[str, int] = {}
+        self.untyped = 0
         self.keys: dict[Any, str] = {}
         self.types: dict[str, str] = {}
         self.pieces: dict[str, Piece] = {}
-        self.next = 0
+        self.next = first
 
-    def key(self, storage: Storage, kind: str) -> str:
-        """The key of a storage. UnsupportedError where it is used as another type before, which torch refuses to save."""
+    def key(self, storage: Storage, kind: str, count: int) -> str:
+        """The key of a storage of ``count`` items. UnsupportedError where it is used as another type, which torch refuses to save."""
         known = self.keys.get(identity(storage))
         if known is None:
             while str(self.next) in self.kept:
@@ -42,10 +56,11 @@ class Storing:
             known = self.keys[identity(storage)] = str(self.next)
             self.next += 1
             self.pieces[known] = data_of(storage, self.order)
+            self.counts[known] = count
         first = self.types.setdefault(known, kind)
         if first != kind:
             raise UnsupportedError(f"one storage as {first} and as {kind}, which torch does not save", hint="copy one of the tensors")
-        return known
+        return "".join((known[:1], known[1:])) if self.anew else known
 
     def know(self, storages: Storages) -> None:
         """These are in the file already, under their own keys."""

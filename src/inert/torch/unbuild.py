@@ -17,7 +17,8 @@ from ..errors import UnsupportedError
 from ..memory import PARAMETER
 from ..pickle.nodes import Call, Dict, Global, List, Node, Reference, Set
 from ..tensor import Tensor
-from .objects import Device, Key, Object, Size
+from .objects import RECONSTRUCTORS, Device, Key, Object, Size
+from .rebuild import class_of
 from .storages import CLASS_OF, DTYPE_VALUES, SPARSE_PARTS
 from .storing import solid
 
@@ -54,7 +55,7 @@ ANCIENT = {("builtins", "range"): ("__builtin__", "xrange"), ("builtins", "int")
 
 class Unbuilder:
     """Values → nodes, one level at a time: the encoder asks for each value that it has no opcode for. ``tensors``: for arrays, by id.
-    ``nodes``: for values that came from a pickle, by id: their own nodes. ``tail``: what stands at the end of each persistent id."""
+    ``nodes``: for values that came from a pickle, by id: their own nodes."""
 
     def __init__(
         self,
@@ -62,10 +63,8 @@ class Unbuilder:
         storing: Storing,
         tensors: dict[int, Tensor],
         nodes: dict[int, Any] | None = None,
-        tail: tuple[Any, ...] = (),
     ) -> None:
         self.protocol = protocol
-        self.tail = tail
         self.storing = storing
         self.tensors = tensors
         self.nodes = nodes or {}
@@ -110,6 +109,10 @@ class Unbuilder:
         made.flat = [part for pair in pairs for part in pair] if pairs is not None else None
         return made
 
+    def function(self, node: Any) -> Any:
+        """What an object of an unknown class is made by; of a class with its source text, which only the legacy format has, the name."""
+        return class_of(node) or node if type(node) is Reference and not self.storing.tail else node
+
     def named(self, function: Any) -> Global:
         return self.name(function.__module__, function.__qualname__)
 
@@ -151,14 +154,18 @@ class Unbuilder:
         assert storage is not None
         named = CLASS_OF.get(dtype)
         kind = self.name("torch", f"{named}Storage") if named else self.name("torch.storage", "UntypedStorage")
-        key = self.storing.key(storage, dtype if named else "uint8")
         count = storage.nbytes // dtype.itemsize if named else storage.nbytes
+        key = self.storing.key(storage, dtype if named else "uint8", count)
+        self.storing.untyped += not named
         if layout.device == "meta":
+            if self.storing.tail:
+                text = "a storage on the meta device, which this format cannot hold"
+                raise UnsupportedError(text, hint="write torch-zip, or leave it out")
             self.storing.pieces.pop(key, None)
         location = (
             sys.intern(layout.device) if layout.device in ("cpu", "meta") else "".join((layout.device[:1], layout.device[1:]))
         )  # as in torch's source
-        return Reference(("storage", kind, key, location, count, *self.tail), 0)
+        return Reference(("storage", kind, key, location, count, *self.storing.tail), 0)
 
     def dense(self, layout: Layout) -> Call:
         name, behind = ("_rebuild_tensor_v2", ()) if layout.dtype in CLASS_OF else ("_rebuild_tensor_v3", (self.dtype(layout.dtype),))
@@ -252,7 +259,16 @@ def _device(u: Unbuilder, value: Device) -> Call:
 
 
 def _object(u: Unbuilder, value: Object) -> Call:
-    return value.call
+    """The call it was read from, with values in the place of nodes: the storages in it get keys of the file that is written."""
+    call, inner = value.call, value.arguments
+    if call.dotted in RECONSTRUCTORS and type(inner) is tuple and type(call.arguments) is tuple and len(inner) < len(call.arguments):
+        inner = (call.arguments[0], *inner)
+    made = Call(u.function(call.function), inner, 0, call.how)
+    made.keywords = value.keywords
+    made.states = (value.state,) if len(call.states) == 1 else tuple(value.state or ())
+    made.items = value.items or None
+    made.flat = [part for pair in value.pairs for part in pair] or None
+    return made
 
 
 _TABLE: dict[type, Callable[[Unbuilder, Any], Any]] = {
