@@ -232,7 +232,7 @@ class Strings(Source):
         for number in range(bisect_right(starts, first) - 1, len(runs)):
             flat, start, count = runs[number]
             begin, end = max(first - starts[number], 0), min(last - starts[number], count)
-            if end <= 0:
+            if starts[number] >= last:
                 break
             if flat.fault:
                 raise FormatError(flat.fault, part=self.name)

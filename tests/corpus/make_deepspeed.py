@@ -214,11 +214,10 @@ def expectation(name: str, folder: Path) -> dict[str, Any]:
         held = rest(folder)
         model = torch.load(folder / TAG / "mp_rank_00_model_states.pt", weights_only=False)
         buffers = {key: held[key].float() if held[key].is_floating_point() else held[key] for key in model["buffer_names"] if key in held}
-        shapes = {
-            key for file in (folder / TAG).glob("mp_rank_*") for one in torch.load(file, weights_only=False)["param_shapes"] for key in one
-        }
+        files = [torch.load(file, weights_only=False) for file in sorted((folder / TAG).glob("mp_rank_*"))]
+        shapes = dict.fromkeys(key for file in files for group in file["param_shapes"] for key in group if own(key))
         ties = {key: live[other] for key, other in model["shared_params"].items()}
-        found = apart(buffers | {key: value.requires_grad_() for key, value in live.items() if key in shapes and own(key)} | ties)
+        found = apart(buffers | {key: live[key].requires_grad_() for key in shapes} | ties)
         return found | {key: value for key, value in held.items() if key not in found}
     found = apart(get_fp32_state_dict_from_zero_checkpoint(str(folder)))
     for key, value in live.items():  # the tool and the live optimizer agree

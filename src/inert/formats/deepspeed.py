@@ -21,6 +21,7 @@ from ..containers.folder import Folder, unsafe
 from ..errors import FormatError, InertError
 from ..finding import ERROR, Finding
 from ..names import Lister
+from ..source import FileSource
 from ..tensor import Tensor
 from ..torch.zero import FLATS, SHOWN, Told, Weights, inner, listed, pairs
 
@@ -83,11 +84,13 @@ def _tag(folder: Folder) -> str:
     path = folder.place(LATEST)
     if not os.path.isfile(path) or os.path.getsize(path) > TAG:
         return ""
-    file = folder.open(LATEST)
+    file = FileSource(path)  # not one of the folder's own, since the folder may not be of this format
     try:
         tag = file.read(0, file.size).decode("utf-8").strip()
     except UnicodeDecodeError:
         return ""
+    finally:
+        file.close()
     if not tag.isprintable() or not tag:
         return ""
     if unsafe(tag):

@@ -363,7 +363,7 @@ class Weights:
         counts, paddings = self.first.get("partition_count"), self.first.get("param_alignment_paddings")
         for number, shapes in enumerate(self.groups):
             world = counts[number] if isinstance(counts, (list, tuple)) and number < len(counts) else self.world
-            if world != self.world:
+            if type(world) is int and world != self.world:
                 self.experts |= dict(pairs(shapes))
                 continue
             held = {rank: found[number] for rank, found in partitions.items() if number < len(found)}
