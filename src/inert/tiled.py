@@ -178,17 +178,17 @@ SHOWN = 64  # runs that are given as components: a parameter may lie in parts of
 Run = tuple["Layout", int, int]
 
 
-def strung(dtype: DType, shape: tuple[int, ...], runs: Callable[[], list[Run]], name: str, limits: Limits) -> Layout:
-    """The Layout of a tensor whose elements, in row-major order, are runs of flat tensors end to end. ``runs`` is asked each time that
-    bytes are wanted: none are kept, since there may be a thousand for each of a thousand tensors. One run that lies plainly is a view of
-    the mapped file; of several, not too many, the components are the runs under the numbers of their first elements. Reads nothing."""
+def strung(dtype: DType, shape: tuple[int, ...], found: list[Run], runs: Callable[[], list[Run]], name: str, limits: Limits) -> Layout:
+    """The Layout of a tensor whose elements, in row-major order, are runs of flat tensors end to end: ``found``, and what ``runs`` gives
+    each time that bytes are wanted. None are kept, since there may be a thousand for each of a thousand tensors. One run that lies plainly
+    is a view of the mapped file; of several, not too many, the components are the runs under the numbers of their first elements. Reads
+    nothing."""
 
     def span() -> Span:
         found = runs()
         plain = span_of(piece(*found[0]), dtype, (found[0][2],)) if len(found) == 1 else None
         return plain or Strings(dtype, shape, runs, name, limits).span()
 
-    found = runs()
     storage = Storage(name, prod(shape) * dtype.itemsize, dtype, "cpu", span)
     made = Layout(dtype, shape, contiguous(shape), 0, storage)
     held = sum(count for _, _, count in found)
@@ -223,8 +223,6 @@ class Strings(Source):
         self.limits = limits
 
     def _read(self, offset: int, length: int) -> bytes:
-        from .arrays import gather
-
         width, runs = self.dtype.itemsize, self.runs()
         first, last = offset // width, -(-(offset + length) // width)  # elements
         starts = list(accumulate((count for _, _, count in runs), initial=0))
@@ -237,7 +235,14 @@ class Strings(Source):
             if flat.fault:
                 raise FormatError(flat.fault, part=self.name)
             if end > begin:
-                pieces.append(gather(piece(flat, start + begin, end - begin), f"V{width}", self.limits).tobytes())
+                part = piece(flat, start + begin, end - begin)
+                plain = span_of(part, self.dtype, part.shape)
+                pieces.append(self._gathered(part) if plain is None else plain.read())
         whole = pieces[0] if len(pieces) == 1 else b"".join(pieces)
         skip = offset - first * width
         return whole if not skip and len(whole) == length else whole[skip : skip + length]
+
+    def _gathered(self, part: Layout) -> bytes:
+        from .arrays import gather
+
+        return bytes(gather(part, f"V{self.dtype.itemsize}", self.limits).tobytes())

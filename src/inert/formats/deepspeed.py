@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 
 from ..checkpoint import Content, Part
 from ..containers.folder import Folder, unsafe
 from ..errors import FormatError, InertError
 from ..finding import ERROR, Finding
 from ..names import Lister
-from ..source import FileSource
+from ..source import BesideSource, FileSource
 from ..tensor import Tensor
 from ..torch.zero import FLATS, SHOWN, Told, Weights, inner, listed, pairs
 
@@ -51,6 +52,7 @@ class File:
 
     def __init__(self, name: str, role: str, number: int | None, mp: int, layer: int = 0) -> None:
         self.name = name
+        self.path = ""  # "" where the name leads out of the folder
         self.role = role
         self.number = number
         self.mp = mp
@@ -127,7 +129,15 @@ class DeepSpeed(Content):
         self.folder = folder
         self.home = home
         self.files = files
+        self.size = 0  # of all files together, opened or not
         self._state: State | None = None
+        for file in files:
+            try:
+                file.path = folder.place(home + file.name)
+                self.size += os.path.getsize(file.path)
+            except (InertError, OSError):  # said when the file is to be opened
+                continue
+        folder.size = self.size
         if not any(file.role in ("model", "layer") for file in files):
             raise FormatError(
                 "there is no *_model_states.pt, which alone says how the weights are named and shaped",
@@ -140,19 +150,29 @@ class DeepSpeed(Content):
     def open(self, file: File) -> Content | None:
         """The Content of a file; None where it cannot be read, and ``file.fault`` says why."""
         if file.content is None and file.fault is None:
-            from . import FORMATS, identify
-
-            try:
-                source = self.folder.open(self.home + file.name)
-                made = identify(source, self.limits, None, [one for one in FORMATS if one.id in ("torch-zip", "torch-legacy")])
-                made.label = f"{file.name}/"
-                made.pickles()
-                file.content = made
-            except InertError as error:
-                file.fault = Finding("zero-unreadable", error.message, file.name, error.offset)
-            except OSError as error:
-                file.fault = Finding("zero-unreadable", error.strerror or str(error), file.name)
+            file.content = self._identify(file, lambda: self.folder.open(self.home + file.name))
+            self.folder.size = self.size
         return file.content
+
+    def peek(self, file: File) -> Content | None:
+        """The same for one question: a file that no tensor is read from is not kept open, since there may be a thousand of them."""
+        if file.content is not None or file.fault is not None:
+            return file.content
+        return self._identify(file, lambda: BesideSource(self.folder.place(self.home + file.name)))
+
+    def _identify(self, file: File, source: Callable[[], Source]) -> Content | None:
+        from . import FORMATS, identify
+
+        try:
+            made = identify(source(), self.limits, None, [one for one in FORMATS if one.id in ("torch-zip", "torch-legacy")])
+        except InertError as error:
+            file.fault = Finding("zero-unreadable", error.message, file.name, error.offset)
+        except OSError as error:
+            file.fault = Finding("zero-unreadable", error.strerror or str(error), file.name)
+        else:
+            made.label = f"{file.name}/"
+            return made
+        return None
 
     def tell(self, file: File) -> Told:
         """What a file says."""
@@ -179,20 +199,15 @@ class DeepSpeed(Content):
 
     # -- what a checkpoint is asked -------------------------------------------------------------------------------------------
 
-    def pickles(self) -> dict[str, Document]:
-        contents = [(file, self.open(file)) for file in self.files]
-        if not any(content is not None for _, content in contents):
-            fault = next(file.fault for file in self.files if file.fault is not None)
-            text = f"none of its {len(self.files):,} files" if len(self.files) > 1 else "its only file"
-            text += f" can{'' if len(self.files) > 1 else 'not'} be read: {fault.where}: {fault.message}"
-            raise FormatError(text, part=self.folder.name, hint=fault.fix)
-        return {f"{file.name}/{name}": made for file, one in contents if one is not None for name, made in one.pickles().items()}
+    def pickles(self) -> Mapping[str, Document]:
+        return Pickles(self)
 
     def root(self, convert: Callable[[Tensor], Any] | None = None) -> tuple[Any, list[Finding]]:
         state = self.state
         if convert is None:
             return state.root, state.notes
-        torn = next((note for note in [*state.notes, *self._faults()] if note.severity == ERROR and note.code.startswith(TORN)), None)
+        faults = [file.fault for file in self.files if file.fault is not None]
+        torn = next((note for note in [*state.notes, *faults] if note.severity == ERROR and note.code.startswith(TORN)), None)
         if torn is not None:
             hint = "inert.open gives the tensors that are there"
             raise FormatError(f"the set is not whole: {torn.where}: {torn.message}", part=self.folder.name, hint=hint)
@@ -203,8 +218,9 @@ class DeepSpeed(Content):
         if self.home:
             made[LATEST] = Part(LATEST, self.folder.place(LATEST), 0, self.folder.size_of(LATEST), LATEST)
         for file in self.files:
-            path, content = self.folder.place(self.home + file.name), self.open(file)
-            made[file.name] = Part(file.name, path, 0, os.path.getsize(path), file.role)
+            content = self.peek(file)
+            if file.path:
+                made[file.name] = Part(file.name, file.path, 0, os.path.getsize(file.path), file.role)
             for name, part in content.parts().items() if content is not None else ():
                 inner = f"{file.name}/{part.name}"
                 made[f"{file.name}/{name}"] = Part(inner, part.file, part.offset, part.size, part.role, part.compressed, part.crc32)
@@ -218,14 +234,41 @@ class DeepSpeed(Content):
         return said | self.state.metadata
 
     def notes(self) -> list[Finding]:
-        inner = [note for file in self.files if (content := self.open(file)) is not None for note in content.notes()]
-        return [*self._faults(), *(_moved(note, note.where.part) for note in inner)]
+        """Of files that no tensor is read from only whether they can be opened."""
+        self.state  # noqa: B018  # opens what it needs
+        unused = [file for file in self.files if file.content is None and self.peek(file) is None]
+        inner = [note for file in self.files if file.content is not None for note in file.content.notes()]
+        faults = [file.fault for file in self.files if file.fault is not None and (file in unused or file.told is not None)]
+        return [*faults, *inner]
 
-    def _faults(self) -> Iterator[Finding]:
-        for file in self.files:
-            self.open(file)
-            if file.fault is not None:
-                yield file.fault
+
+class Pickles(Mapping):  # type: ignore[type-arg]  # typing is not imported when it runs
+    """The pickles of all files by FILE/NAME, each decoded when it is asked for."""
+
+    def __init__(self, content: DeepSpeed) -> None:
+        self.content = content
+        self.files = {file.name: file for file in content.files}
+
+    def _of(self, file: File) -> dict[str, Document]:
+        content = self.content.peek(file)
+        try:
+            return {} if content is None else {f"{file.name}/{name}": made for name, made in content.pickles().items()}
+        except InertError as error:
+            file.fault = file.fault or Finding("zero-unreadable", error.message, file.name, error.offset)
+            return {}
+
+    def __getitem__(self, name: str) -> Document:
+        file = self.files.get(name.partition("/")[0])
+        if file is None:
+            raise KeyError(name)
+        return self._of(file)[name]
+
+    def __iter__(self) -> Iterator[str]:
+        for file in self.content.files:
+            yield from self._of(file)
+
+    def __len__(self) -> int:
+        return sum(len(self._of(file)) for file in self.content.files)
 
 
 def _converted(root: dict[Any, Any], convert: Callable[[Tensor], Any]) -> dict[Any, Any]:
@@ -233,10 +276,6 @@ def _converted(root: dict[Any, Any], convert: Callable[[Tensor], Any]) -> dict[A
     for key, value in root.items():
         made[key] = convert(value) if isinstance(value, Tensor) else _converted(value, convert) if isinstance(value, Slice) else value
     return made
-
-
-def _moved(note: Finding, part: str) -> Finding:
-    return Finding(note.code, note.message, part, note.where.offset, note.tensors)
 
 
 class Slice(dict):  # type: ignore[type-arg]  # typing is not imported when it runs
@@ -254,6 +293,7 @@ class State:
         self.weights: dict[int, Weights] = {}  # by model-parallel rank
         for mp in sorted({file.mp for file in content.files if file.role in ("model", "optimizer")}):
             self._weights(mp)
+        self._readable()
         self._cut()
         for mp, weights in self.weights.items():
             scope = self.scope(mp)
@@ -268,6 +308,14 @@ class State:
 
     def _note(self, code: str, message: str, part: str = "", names: list[str] | None = None) -> None:
         self.notes.append(Finding(code, message, part or self.content.folder.name, None, tuple(names or ())))
+
+    def _readable(self) -> None:
+        """FormatError where no file can be read that names weights."""
+        naming = [file for file in self.content.files if file.role in ("model", "layer")]
+        fault = next((file.fault for file in naming if self.content.tell(file).fault), None) if not self.weights else None
+        if fault is not None and all(file.fault is not None for file in naming):
+            text = f"none of its {len(naming):,} model files can be read" if len(naming) > 1 else "its only model file cannot be read"
+            raise FormatError(f"{text}: {fault.where}: {fault.message}", part=self.content.folder.name, hint=fault.fix)
 
     def _of(self, role: str, mp: int) -> dict[int | None, list[File]]:
         found: dict[int | None, list[File]] = {}

@@ -213,21 +213,20 @@ class Strung:
     def layout(self) -> Layout:
         if self.made is None:
             try:
-                first = self._sound()
-                self.made = strung(self.dtype, self.shape, lambda: list(self.runs()), self.name, self.limits)
-                self.made.requires_grad = first
+                found = self._sound()
+                self.made = strung(self.dtype, self.shape, found, lambda: list(self.runs()), self.name, self.limits)
+                self.made.requires_grad = any(flat.requires_grad for flat, _, _ in found)
             except Odd as odd:
                 self.made = refused(self.name, self.dtype, self.shape, str(odd))
         return self.made
 
-    def _sound(self) -> bool:
-        """Whether gradients are wanted. Odd where a run is missing or of another type."""
-        wanted = False
-        for flat, _, _ in self.runs():
-            wanted = wanted or flat.requires_grad
-            if flat.dtype != self.dtype:
+    def _sound(self) -> list[Run]:
+        """Its runs. Odd where one is missing or of another type."""
+        found = list(self.runs())
+        for flat, _, _ in found:
+            if flat.dtype is not self.dtype:
                 raise Odd(f"a partition of {flat.dtype} among those of {self.dtype}")
-        return wanted
+        return found
 
 
 def refused(name: str, dtype: DType, shape: tuple[int, ...], why: str) -> Layout:
