@@ -87,7 +87,7 @@ CODES: dict[str, tuple[str, str]] = {
     "zero-experts": (ERROR, "DeepSpeed's ds_to_universal.py puts such partitions together"),
     "zero-expert-missing": (ERROR, "get the missing file and put it beside the others"),
     "zero-no-partitions": (WARNING, "the weights are those of the model file; the optimizer files hold them in float32"),
-    "zero-saved": (INFO, "they are as the model file has them; DeepSpeed's own consolidation leaves them out"),
+    "zero-saved": (INFO, "given as the model file has it; DeepSpeed's own consolidation leaves it out"),
     "zero-slices": (INFO, "the tensors of each rank are slices of the model's: put them together as the model was cut"),
     "zero-optimizer": (INFO, "open an optimizer file by its own name to see them"),
     "pickle-trailing": (WARNING, "bytes follow the pickle's end; torch ignores them"),

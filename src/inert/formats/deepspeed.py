@@ -453,7 +453,8 @@ class State:
         optimizers = [file.name for file in self.content.files if file.role.startswith("optimizer")]
         inside = [made.model.file for made in self.weights.values() if made.model.value.get("optimizer") is not None]
         if self.saved and any(file.role == "optimizer" for file in self.content.files):
-            self._note("zero-saved", f"{len(self.saved):,} tensors lie in no optimizer file: {listed(self.saved)}", "", self.saved)
+            what = f"{len(self.saved):,} tensors lie" if len(self.saved) > 1 else "a tensor lies"
+            self._note("zero-saved", f"{what} in no optimizer file: {listed(self.saved)}", "", self.saved)
         if self.slices > 1:
             self._note("zero-slices", f"the tensors are cut among {self.slices:,} tensor-parallel ranks, each under its own name")
         if optimizers or inside:
