@@ -1,14 +1,16 @@
-"""Tensors in tiles: one tensor whose elements lie in several others, each a box of it.
+"""Tensors in tiles: one tensor whose elements lie in several others, each a box of it or a run of its elements.
 
-Knows: how any run of the whole tensor's bytes is gathered from the boxes that it touches; nothing else of them is read, and memory is
-bounded by the run that is asked for.
-Refuses to know: where the boxes come from. Boxes that leave a gap give FormatError, where the gap is read.
+Knows: how any run of the whole tensor's bytes is gathered from the boxes, or from the runs of flat tensors, that it touches; nothing else
+of them is read, and memory is bounded by the run that is asked for.
+Refuses to know: where the boxes and runs come from. Boxes that leave a gap give FormatError, where the gap is read.
 
 Units: offsets and shapes of boxes count elements, as the whole tensor's shape does.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from itertools import accumulate
 from math import prod
 
 from .errors import FormatError
@@ -17,6 +19,7 @@ from .source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from .dtypes import DType
@@ -45,6 +48,18 @@ def fault(shape: tuple[int, ...], boxes: list[Box]) -> str:
             return f"a chunk at {list(box.offsets)} of shape {list(box.shape)} reaches beyond the shape {list(shape)}"
     held, wanted = sum(prod(box.shape) for box in boxes), prod(shape)
     return "" if held == wanted else f"its chunks hold {held:,} elements of {wanted:,}"
+
+
+def geometry(dtype: DType, shape: tuple[int, ...], limits: Limits) -> str:
+    """Why there can be no tensor of this type and shape; "" where there can."""
+    if len(shape) > limits.rank:
+        return f"{len(shape)} dimensions, more than {limits.rank}"
+    size = dtype.itemsize
+    for step in shape:
+        if step < 0:
+            return "a negative size"
+        size *= max(step, 1)
+    return "its size exceeds 64 bits" if size >= 1 << 63 else ""
 
 
 def tiled(dtype: DType, shape: tuple[int, ...], boxes: list[Box], name: str, limits: Limits) -> Layout:
@@ -138,10 +153,96 @@ def whole(box: Box, shape: tuple[int, ...]) -> bool:
     return box.shape == shape and not any(box.offsets)
 
 
-def span_of(tensor: Tensor, dtype: DType, shape: tuple[int, ...]) -> Span | None:
-    """Where the elements of a tensor lie in order, if it is of this type and shape and they lie so plainly."""
-    layout = tensor.layout
+def span_of(layout: Layout, dtype: DType, shape: tuple[int, ...]) -> Span | None:
+    """Where the elements of a layout lie in order, if it is of this type and shape and they lie so plainly."""
     plain = layout.kind == "dense" and not (layout.fault or layout.conj or layout.neg) and layout.dtype == dtype and layout.shape == shape
     if not plain or layout.storage is None or layout.storage.order != "little" or layout.strides != contiguous(shape):
         return None
     return layout.storage.span().sub(layout.offset * dtype.itemsize, prod(shape) * dtype.itemsize)
+
+
+def single(dtype: DType, shape: tuple[int, ...], box: Box, name: str, limits: Limits) -> Layout:
+    """The Layout of a tensor that is all in one box: where that holds it plainly it is a view of the mapped file. Reads nothing."""
+    gathered = tiled(dtype, shape, [box], name, limits)
+    assert gathered.storage is not None
+    rest, size = gathered.storage, prod(shape) * dtype.itemsize
+    storage = Storage(name, size, dtype, "cpu", lambda: span_of(box.tensor.layout, dtype, shape) or rest.span())
+    return Layout(dtype, shape, contiguous(shape), 0, storage)
+
+
+# -- runs -----------------------------------------------------------------------------------------------------------------
+
+SHOWN = 64  # runs that are given as components: a parameter may lie in parts of a thousand files
+
+# (flat tensor, first element, number of elements)
+Run = tuple["Layout", int, int]
+
+
+def strung(dtype: DType, shape: tuple[int, ...], found: list[Run], runs: Callable[[], list[Run]], name: str, limits: Limits) -> Layout:
+    """The Layout of a tensor whose elements, in row-major order, are runs of flat tensors end to end: ``found``, and what ``runs`` gives
+    each time that bytes are wanted. None are kept, since there may be a thousand for each of a thousand tensors. One run that lies plainly
+    is a view of the mapped file; of several, not too many, the components are the runs under the numbers of their first elements. Reads
+    nothing."""
+
+    def span() -> Span:
+        found = runs()
+        plain = span_of(piece(*found[0]), dtype, (found[0][2],)) if len(found) == 1 else None
+        return plain or Strings(dtype, shape, runs, name, limits).span()
+
+    storage = Storage(name, prod(shape) * dtype.itemsize, dtype, "cpu", span)
+    made = Layout(dtype, shape, contiguous(shape), 0, storage)
+    held = sum(count for _, _, count in found)
+    if held != prod(shape):
+        made.fault = storage.fault = f"its runs hold {held:,} elements of {prod(shape):,}"
+    elif len(found) > 1:
+        from .tensor import Tensor
+
+        made.kind = "tiled"
+        starts = accumulate((count for _, _, count in found), initial=0)
+        if len(found) <= SHOWN:
+            made.components = {str(start): Tensor(piece(*run), limits) for start, run in zip(starts, found, strict=False)}
+    return made
+
+
+def piece(flat: Layout, start: int, count: int) -> Layout:
+    """Some elements of a flat tensor."""
+    part = flat.copy()
+    part.shape, part.offset = (count,), flat.offset + start * flat.strides[0]
+    return part
+
+
+class Strings(Source):
+    """The bytes of runs of flat tensors, end to end, gathered when they are read."""
+
+    __slots__ = ("dtype", "limits", "runs")
+
+    def __init__(self, dtype: DType, shape: tuple[int, ...], runs: Callable[[], list[Run]], name: str, limits: Limits) -> None:
+        super().__init__(name, prod(shape) * dtype.itemsize)
+        self.dtype = dtype
+        self.runs = runs
+        self.limits = limits
+
+    def _read(self, offset: int, length: int) -> bytes:
+        width, runs = self.dtype.itemsize, self.runs()
+        first, last = offset // width, -(-(offset + length) // width)  # elements
+        starts = list(accumulate((count for _, _, count in runs), initial=0))
+        pieces = []
+        for number in range(bisect_right(starts, first) - 1, len(runs)):
+            flat, start, count = runs[number]
+            begin, end = max(first - starts[number], 0), min(last - starts[number], count)
+            if starts[number] >= last:
+                break
+            if flat.fault:
+                raise FormatError(flat.fault, part=self.name)
+            if end > begin:
+                part = piece(flat, start + begin, end - begin)
+                plain = span_of(part, self.dtype, part.shape)
+                pieces.append(self._gathered(part) if plain is None else plain.read())
+        whole = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        skip = offset - first * width
+        return whole if not skip and len(whole) == length else whole[skip : skip + length]
+
+    def _gathered(self, part: Layout) -> bytes:
+        from .arrays import gather
+
+        return bytes(gather(part, f"V{self.dtype.itemsize}", self.limits).tobytes())
