@@ -53,6 +53,7 @@ def tiled(dtype: DType, shape: tuple[int, ...], boxes: list[Box], name: str, lim
     made = Layout(dtype, shape, contiguous(shape), 0, storage)
     made.kind = "tiled"
     made.components = {",".join(map(str, box.offsets)): box.tensor for box in boxes}
+    made.boxes = {",".join(map(str, box.offsets)): (box.offsets, box.shape) for box in boxes}
     made.fault = storage.fault = fault(shape, boxes)
     return made
 

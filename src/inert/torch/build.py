@@ -77,7 +77,7 @@ class Builder:
         self.convert = convert  # what stands in the place of each Tensor (inert.load: its array); None: the Tensor
         self.depth = depth
         self.work = work or Work(len(document.data))
-        self.rebuild = Rebuilder(storages, limits)
+        self.rebuild = Rebuilder(storages, limits, len(document.data))
         self.notes: list[Finding] = []
         self.done: dict[int, Any] = {}  # by id of the node; the document keeps the nodes alive
 
