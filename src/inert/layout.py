@@ -221,8 +221,7 @@ def bounds(dtype: DType, shape: tuple[int, ...], strides: tuple[int, ...], offse
     return ""
 
 
-def check_logical(logical: int, behind: int, limits: Limits) -> None:
+def check_logical(logical: int, behind: int, limits: Limits, hint: str = "take a slice of it, or raise Limits.logical_bytes") -> None:
     """LimitError where the elements together are far more bytes than those behind them (stride 0 makes such tensors)."""
     if logical > limits.logical_bytes and logical > limits.logical_ratio * behind:
-        hint = "take a slice of it, or raise Limits.logical_bytes"
         raise LimitError(f"{logical:,} bytes of elements over {behind:,} stored bytes", hint=hint)
