@@ -10,7 +10,8 @@ from threading import RLock
 from types import MappingProxyType
 
 from .finding import ERROR, Finding
-from .names import Lister
+from .names import Lister, piece
+from .torch.placements import FLAT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -148,7 +149,8 @@ class Checkpoint:
             damaged = [
                 Finding("tensor-damaged", tensor.fault, name, None, (name,)) for name, tensor in listed.tensors.items() if tensor.fault
             ]
-            return [*self.content.wrapper_notes, *self.content.notes(), *self._once("root", self.content.root)[1], *listed.notes, *damaged]
+            odd = [*damaged, *flattened(listed.tensors)]
+            return [*self.content.wrapper_notes, *self.content.notes(), *self._once("root", self.content.root)[1], *listed.notes, *odd]
 
         made: list[Finding] = self._once("notes", make)
         return made
@@ -170,3 +172,15 @@ class Checkpoint:
 
     def __repr__(self) -> str:
         return f"<Checkpoint {self.content.source.name!r} {self.format}>"
+
+
+def flattened(tensors: Mapping[str, Tensor]) -> list[Finding]:
+    """A note for each parameter that FSDP has flattened, which nothing but its name says."""
+    text = (
+        "by its name one rank's piece of a flattened FSDP parameter: several parameters end to end, which this file alone cannot take apart"
+    )
+    found = []
+    for name, tensor in tensors.items():
+        if name.endswith(FLAT) and piece(tensor.path[-1] if tensor.path else "").rpartition(".")[2] in FLAT:
+            found.append(Finding("tensor-flattened", text, name, None, (name,)))
+    return found

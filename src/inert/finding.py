@@ -42,6 +42,10 @@ CODES: dict[str, tuple[str, str]] = {
     "tensor-damaged": (ERROR, "this tensor is refused; the others can be read"),
     "tensor-storage-retyped": (WARNING, "torch uses the first element type for all tensors of the storage"),
     "reference-unknown": (ERROR, "torch knows persistent ids of its storages only; it was kept as an inert node"),
+    "tensor-flattened": (
+        INFO,
+        "the shapes of the parameters in it are in no such file: load all ranks' files under FSDP with the model, save a full state dict",
+    ),
     "tensor-hooks": (WARNING, "the tensor carries backward hooks, which are code names; they are kept as data"),
     "legacy-trailing": (WARNING, "torch.load stops before them; they are no further save"),
     "legacy-byteorder": (INFO, "storages were read as little-endian all the same, as torch does"),

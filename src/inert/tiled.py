@@ -14,7 +14,7 @@ from itertools import accumulate
 from math import prod
 
 from .errors import FormatError
-from .layout import PIECE, Layout, Storage, contiguous
+from .layout import PIECE, Layout, Storage, check_logical, contiguous, reach
 from .source import Source
 
 TYPE_CHECKING = False
@@ -68,6 +68,7 @@ def tiled(dtype: DType, shape: tuple[int, ...], boxes: list[Box], name: str, lim
     made = Layout(dtype, shape, contiguous(shape), 0, storage)
     made.kind = "tiled"
     made.components = {",".join(map(str, box.offsets)): box.tensor for box in boxes}
+    made.boxes = {",".join(map(str, box.offsets)): (box.offsets, box.shape) for box in boxes}
     made.fault = storage.fault = fault(shape, boxes)
     return made
 
@@ -112,20 +113,18 @@ class Tiles(Source):
         import numpy as np
 
         kind, depth = f"V{self.dtype.itemsize}", self.depth
+        touched = [box for box in self.boxes if self._touches(box, index, count)]
+        for box in touched:
+            self._check(box)  # before there is any memory for what they say they hold
         made = np.empty((count, *self.shape[depth + 1 :]), kind) if self.shape else np.empty((), kind)
         given = np.zeros(made.shape, bool)  # boxes that overlap elsewhere leave gaps, and what is in a gap is nobody's
         filled = 0
-        for box in self.boxes:
-            lead = zip(index[:-1], box.offsets, box.shape, strict=False)
-            if not prod(box.shape) or not all(at <= step < at + size for step, at, size in lead):
-                continue
+        for box in touched:
             if not index:
                 made, filled = self._slice(box, ..., kind), filled + 1
                 given = np.ones((), bool)
                 continue
             start, end = max(index[-1], box.offsets[depth]), min(index[-1] + count, box.offsets[depth] + box.shape[depth])
-            if start >= end:
-                continue
             inner = tuple(slice(at, at + size) for at, size in zip(box.offsets[depth + 1 :], box.shape[depth + 1 :], strict=True))
             outer = tuple(step - at for step, at in zip(index[:-1], box.offsets, strict=False))
             part = self._slice(box, (*outer, slice(start - box.offsets[depth], end - box.offsets[depth])), kind)
@@ -136,16 +135,32 @@ class Tiles(Source):
             raise FormatError(f"its chunks give {int(given.sum()):,} of {made.size:,} elements, some twice", part=self.name)
         return bytes(made.tobytes())
 
-    def _slice(self, box: Box, index: Any, kind: str) -> Any:
-        from .arrays import gather, narrow
+    def _touches(self, box: Box, index: tuple[int, ...], count: int) -> bool:
+        """Whether a box holds some of ``count`` rows from a position on."""
+        if not prod(box.shape):
+            return False
+        if not index:
+            return True
+        lead = zip(index[:-1], box.offsets, box.shape, strict=False)
+        first, size = box.offsets[self.depth], box.shape[self.depth]
+        return all(at <= step < at + most for step, at, most in lead) and index[-1] < first + size and first < index[-1] + count
 
+    def _check(self, box: Box) -> None:
+        """FormatError where a box is damaged or not as announced, LimitError where it has far more elements than bytes."""
         layout = box.tensor.layout
         if layout.fault:
             raise FormatError(layout.fault, part=self.name)
         if layout.dtype != self.dtype or layout.shape != box.shape:
             text = f"a chunk is {layout.dtype}{list(layout.shape)} where {self.dtype}{list(box.shape)} was announced"
             raise FormatError(text, part=self.name)
-        return gather(narrow(layout, index), kind, self.limits)
+        last, held, _ = reach(layout.shape, layout.strides)
+        width = self.dtype.itemsize
+        check_logical(held * width, (last + 1) * width, self.limits, "raise Limits.logical_bytes to read it all the same")
+
+    def _slice(self, box: Box, index: Any, kind: str) -> Any:
+        from .arrays import gather, narrow
+
+        return gather(narrow(box.tensor.layout, index), kind, self.limits)
 
 
 def whole(box: Box, shape: tuple[int, ...]) -> bool:

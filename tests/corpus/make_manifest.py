@@ -7,7 +7,12 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 OTHER: dict[str, tuple[str, str]] = {}  # files of containers that are recognised only
-TABLES = {"hostile": "make_hostile.py", "broken": "make_broken.py", "safetensors/broken": "make_safetensors.py"}
+TABLES = {
+    "hostile": "make_hostile.py",
+    "broken": "make_broken.py",
+    "safetensors/broken": "make_safetensors.py",
+    "distributed": "make_distributed.py",
+}
 TEXTS = {0: "protocol 0, text opcodes", 1: "protocol 1", 2: "protocol 2"}
 
 

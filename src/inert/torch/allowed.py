@@ -135,6 +135,7 @@ GONE = {
     "torch.storage._TypedStorage": "torch 1.13 renamed it to TypedStorage",
     "torch._utils._rebuild_sparse_csr_tensor": "torch 2.0 removed it",
     "torch._utils._rebuild_mlc_tensor": "torch 1.12 removed it",
+    "torch.distributed._tensor.placement_types._Partial": "renamed to Partial between torch 2.3 and 2.6",
 }
 GONE["torch.bcomplex32"] = "torch 2.14 brought it"
 GONE_MODULES = {

@@ -83,7 +83,7 @@ class Builder:
         self.depth = depth
         self.work = work or Work(len(document.data))
         self.companions: Companions | None = None  # what opens files beside the pickle, where there may be some
-        self.rebuild = Rebuilder(storages, limits)
+        self.rebuild = Rebuilder(storages, limits, len(document.data))
         self.notes: list[Finding] = []
         self.done: dict[int, Any] = {}  # by id of the node; the document keeps the nodes alive
 

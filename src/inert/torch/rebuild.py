@@ -14,9 +14,11 @@ from itertools import pairwise
 
 from ..dtypes import DType
 from ..errors import InertError
-from ..layout import Layout, Storage, bounds
+from ..layout import Layout, Storage, bounds, is_contiguous
 from ..pickle.nodes import ByteString, Call, Dict, Global, List, Reference, shown
 from ..tensor import Tensor
+from ..tiled import Box, tiled
+from . import placements
 from .storages import DTYPE_VALUES, SPARSE_NUMBERS, SPARSE_PARTS, STORAGE_TYPES, TENSOR_TYPES
 
 TYPE_CHECKING = False
@@ -142,6 +144,8 @@ def text(value: Any) -> Any:
 
 PARTS = 1 << 20  # numbers that describe one nested tensor
 DIMENSIONS = 1024  # of a size or stride that is looked at: one tuple may serve many tensors
+ENTRIES = 1 << 16  # of the states of all wrapper subclasses of a pickle, beside one for each of its bytes: one state may serve many of them
+PART = 16  # such entries that a component costs; its record in the pickle is longer
 
 
 def integers(value: Any) -> tuple[int, ...]:
@@ -173,12 +177,18 @@ def take(arguments: Any, least: int, most: int) -> list[Any]:
 
 
 class Rebuilder:
-    """Calls → Layouts. ``build`` is the way back to the value builder, for component tensors and states."""
+    """Calls → Layouts, of a pickle of ``size`` bytes."""
 
-    def __init__(self, storages: Storages, limits: Limits) -> None:
+    def __init__(self, storages: Storages, limits: Limits, size: int = 0) -> None:
         self.storages = storages
         self.limits = limits
         self._depth = 0
+        self._entries = ENTRIES + size
+
+    def spend(self, entries: int) -> None:
+        self._entries -= entries
+        if self._entries < 0:
+            raise Odd("the states of wrapper subclasses are shared by so many that reading them would take far longer than the file is")
 
     def layout(self, call: Call) -> Layout:
         """The Layout that ``call`` asks to build. Odd where its arguments are wrong; KeyError where it is no tensor call."""
@@ -460,17 +470,73 @@ def from_type(b: Rebuilder, call: Call) -> Layout:
         layout.type = kind.dotted
     layout.attributes = state
     if layout.kind == "wrapper":
-        layout.components = _inner_tensors(b, state)
+        _wrap(b, layout, state, call.offset)
     return layout
 
 
-def _inner_tensors(b: Rebuilder, state: Any) -> dict[str, Tensor]:
-    """The tensors that a wrapper subclass keeps in its state, by attribute: DTensor's _local_tensor, torchao's data and scales."""
-    found = {}
+def sharded_object(b: Rebuilder, call: Call) -> Layout:
+    """A ShardedTensor before torch 1.13, where it was no tensor: an object whose state is that of the later ones."""
+    state: Any = call.states[-1] if call.states else None
+    if type(state) is not tuple or len(state) != 5:
+        raise Odd("a ShardedTensor without a state of five parts")
+    said = placements.fields(state[1], "ShardedTensorMetadata")
+    properties = said.get("tensor_properties")
+    facts = properties.states[-1] if isinstance(properties, Call) and properties.states else None
+    if type(facts) is tuple and len(facts) > 2:
+        dtype, grad = facts[0], facts[2]
+    else:
+        dtype, grad = map(placements.attributes(facts).get, ("dtype", "requires_grad"))
+    layout = Layout(dtype_of(dtype), integers(said.get("size")), (), 0, None, grad is True)
+    layout.kind, layout.type, layout.attributes = "wrapper", call.dotted, state
+    _wrap(b, layout, state, call.offset)
+    return layout
+
+
+def _wrap(b: Rebuilder, layout: Layout, state: Any, offset: int) -> None:
+    """Give a wrapper subclass its components, and what one rank's file says of the whole."""
+    b.spend(1 + PART * placements.cost(state))
+    known = placements.placed(layout.type, state, layout.shape)
+    nodes = _inner_tensors(b, state) if known is None else known.parts
+    layout.components = {role: b.tensor(node) for role, node in nodes.items() if isinstance(node, Call) and node.dotted in REBUILD}
+    layout.fault = next((f"{role}: {part.fault}" for role, part in layout.components.items() if part.fault), "")
+    if known is None:
+        return
+    parts = layout.components
+    boxes = {role: box for role, box in known.boxes.items() if role in parts and parts[role].shape == box[1]}
+    odd = [role for role in known.boxes if role not in boxes]
+    layout.placement = known.text + (f" (but {odd[0]} is not of that shape)" if odd else "")
+    layout.boxes = boxes
+    layout.partial = known.partial
+    layout.holds = placements.holds(boxes, layout.shape)
+    if not odd and not layout.fault and not known.partial:
+        _whole(b, layout, offset)
+
+
+def _whole(b: Rebuilder, layout: Layout, offset: int) -> None:
+    """Where local tensors are all of it, the whole can be read from them: one is a view of its storage, several are tiles."""
+    parts = [(layout.components[role], box) for role, box in layout.boxes.items()]
+    plain = all(part.kind == "dense" and part.dtype == layout.dtype for part, _ in parts)
+    if not plain or not parts or len(layout.boxes) != len(layout.components):
+        return
+    full = next((part.layout for part, box in parts if box == ((0,) * len(layout.shape), layout.shape)), None)
+    if full is not None:
+        layout.storage, layout.strides, layout.offset = full.storage, full.strides, full.offset
+        layout.conj, layout.neg = full.conj, full.neg
+    elif all(is_contiguous(part.shape, part.strides) and not (part.layout.conj or part.layout.neg) for part, _ in parts):
+        tiles = [Box(start, size, part) for part, (start, size) in parts]
+        made = tiled(layout.dtype, layout.shape, tiles, f"shards@{offset}", b.limits)
+        if not made.fault:
+            layout.kind, layout.storage, layout.strides = made.kind, made.storage, made.strides
+
+
+def _inner_tensors(b: Rebuilder, state: Any) -> dict[str, Any]:
+    """The nodes of tensors that a wrapper subclass keeps in its state, by attribute: torchao's data and scales."""
+    found: dict[str, Any] = {}
     for part in state if type(state) is tuple else (state,):
-        for key, value in part.pairs() if type(part) is Dict else ():
-            if type(key) is str and isinstance(value, Call) and value.dotted in REBUILD:
-                found[key] = b.tensor(value)
+        if type(part) is Dict:
+            b.spend(len(part.flat) // 2)
+            found |= {key: value for key, value in part.pairs() if type(key) is str and isinstance(value, Call) and value.dotted in REBUILD}
+    b.spend(PART * len(found))
     return found
 
 
@@ -498,5 +564,7 @@ REBUILD: dict[str, Callable[[Rebuilder, Call], Layout]] = {
     "torch._tensor._rebuild_from_type": from_type,
     "torch.tensor._rebuild_from_type": from_type,
     "torch._utils._rebuild_from_type_v2": from_type,
+    "torch.distributed._shard.sharded_tensor.api.ShardedTensor": sharded_object,
+    "torch.distributed._sharded_tensor.api.ShardedTensor": sharded_object,
 }
 REBUILD.update(dict.fromkeys(TENSOR_TYPES, old_tensor))

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ..source import Span
 
 V2 = "torch._utils._rebuild_tensor_v2"
+OBJECTS = ("torch.distributed._shard.sharded_tensor.api.ShardedTensor", "torch.distributed._sharded_tensor.api.ShardedTensor")
 BUFFERS = frozenset((0x97, 0x98))  # NEXT_BUFFER, READONLY_BUFFER: torch gives no buffers
 TEXTS = frozenset(b"STU")  # opcodes of Python 2 texts, which torch decodes as UTF-8
 MEMO = 1 << 28  # highest memo index: CPython before 3.15 reserves 16 bytes for each below it
@@ -58,7 +59,7 @@ class Judge:
         self.mapped = mapped
         self.legacy = legacy
         self.storages = _Storages(size, _unread, "little", "")
-        self.rebuilder = Rebuilder(self.storages, limits)
+        self.rebuilder = Rebuilder(self.storages, limits, len(document.data))
         self.kinds: dict[int, str] = {}  # of results, by id of the node that makes them
         self.refused: list[tuple[int, str]] = []
         self.tags: dict[str, None] = {}  # devices that storages were saved from
@@ -216,6 +217,8 @@ class Judge:
             raise Refused(f"{name} cannot be called")
         if call.how == "NEWOBJ" and (name in REBUILDS or name in FUNCTIONS):
             raise Refused(f"{name} is no class")
+        if call.how == "NEWOBJ" and name in OBJECTS and self.full:
+            raise Refused("a ShardedTensor as torch 1.12 and before wrote it, an object without arguments: its class now wants some")
         if name in REBUILDS or name in FUNCTIONS[2:]:
             return rebuilt(self, call, name)
         arguments = self._arguments(call) if name in RULES else []
