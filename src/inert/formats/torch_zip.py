@@ -12,7 +12,8 @@ from itertools import islice
 
 from ..checkpoint import Content, Part
 from ..containers.tar import BLOCK, is_header
-from ..containers.zip import DEFLATED, Member, Zip
+from ..containers.zip import Zip
+from ..containers.zipdirectory import DEFLATED, Member
 from ..errors import FormatError, InertError
 from ..finding import Finding
 from ..pickle.decode import Document, decode
