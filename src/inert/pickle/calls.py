@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _import(m: Machine, module: str, name: str, position: int, how: str) -> Global:
-    node = Global(module, name, position - 1, how)
+    node = Global(module, name, position - 1, how, m.current)
     m.made.append(node)
     return node
 
@@ -47,7 +47,7 @@ def extension(unpack: Callable[[bytes, int], tuple[Any, ...]], width: int) -> Ha
         code = unpack(m.data, position)[0]
         if code <= 0:
             raise FormatError(f"extension code {code}")
-        m.odd.append(("pickle-extension", position - 1, f"extension code {code}"))
+        m.note("pickle-extension", position - 1, f"extension code {code}")
         m.stack.append(_import(m, "copyreg", f"extension {code}", position, "EXT"))
         return position + width
 
@@ -99,7 +99,12 @@ def build(m: Machine, position: int) -> int:
     target = m.stack[-1]
     if isinstance(target, Call):
         target.states += (state,)
-        return position if m.follow is None else m.follow(m, target, position)
+        if m.follow is None:
+            return position
+        after = m.follow(m, target, position)
+        if after > position:
+            m.frame.stepped(m, position)
+        return after
     if not isinstance(target, Node):
         raise FormatError(f"BUILD on a {type(target).__name__}")
     call = Call(target, (state,), position - 1, "BUILD")  # sets attributes of a class, or of what a persistent id stood for
@@ -125,7 +130,7 @@ def _refer(m: Machine, pid: Any, position: int, after: int) -> int:
 
 
 def next_buffer(m: Machine, position: int) -> int:
-    m.odd.append(("pickle-buffer", position - 1, "NEXT_BUFFER"))
+    m.note("pickle-buffer", position - 1, "NEXT_BUFFER")
     m.stack.append(Buffer(position - 1))
     return position
 

@@ -17,6 +17,7 @@ from threading import RLock
 
 from ..errors import FormatError, InertError, LimitError, TruncatedError, one_line
 from ..limits import DEFAULT
+from .frames import NONE
 from .handlers import HANDLERS, Stop, first_use
 from .nodes import Call, Global, Reference
 from .opcodes import OPCODES
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from .nodes import Node
 
 _first = attrgetter("first")
+ODD = 1000  # oddities that are kept: a note is many times as long as an opcode
 SLICE = 1 << 20  # opcodes between two looks at the budget
 _FIXED = {"u1": 1, "u2": 2, "u4": 4, "i4": 4, "u8": 8, "f8": 8, "s1": 1, "s4": 4, "i4s": 4, "s8": 8}
 
@@ -103,7 +105,9 @@ class Machine:
         self.memo: dict[int, Any] = {}
         self.made: list[Node] = []
         self.odd: list[tuple[str, int, str]] = []
-        self.protocol = 0
+        self.protocol = 0  # the highest that was said …
+        self.current = 0  # … and the last: it decides over the spelling of names
+        self.frame = NONE
         self.start = 0  # offset of the pickle's first byte
         self.top = -1  # highest memo index written so far
         self.runs: list[Run] = []  # of rows, in the order of their memo indices
@@ -178,6 +182,11 @@ class Machine:
         self.runs = []
         self.shortcut = False
 
+    def note(self, code: str, at: int, text: str) -> None:
+        """Keep what no ordinary writer does; of a great many, the first ones."""
+        if len(self.odd) < ODD:
+            self.odd.append((code, at, text))
+
     def _name(self, at: int) -> str:
         known = OPCODES.get(self.data[at])
         return known.name if known else f"opcode {self.data[at]:#04x}"
@@ -208,6 +217,7 @@ def decode(
         if len(data) - start > limits.pickle_bytes:
             raise LimitError(f"a pickle of {len(data):,} bytes", hint="raise Limits.pickle_bytes")
         document.end = machine.run(start)
+        machine.frame.leave(machine, document.end)
         document.root = machine.stack[-1]
     except IndexError:
         document.fault = FormatError("STOP finds nothing on the stack", offset=document.end - 1)

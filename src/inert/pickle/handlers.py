@@ -39,6 +39,7 @@ from .collections import (
     tuple_,
     tuple_of,
 )  # fmt: skip
+from .frames import Frame
 from .nodes import ByteString
 from .row import take
 
@@ -149,16 +150,19 @@ def memoize(m: Machine, position: int) -> int:
 def proto(m: Machine, position: int) -> int:
     version = m.data[position]
     if version > 5:
-        raise FormatError(f"pickle protocol {version}; the highest is 5")
+        m.note("pickle-protocol", position - 1, f"protocol {version}; the highest is 5")
     if position != m.start + 1:
-        m.odd.append(("pickle-proto", position - 1, f"PROTO {version} inside the pickle"))
+        m.note("pickle-proto", position - 1, f"PROTO {version} inside the pickle")
+    m.current = version
     m.protocol = max(m.protocol, version)
     return position + 1
 
 
 def frame(m: Machine, position: int) -> int:
     start = position + 8
-    sized(m, start, U8(m.data, position)[0])
+    end = sized(m, start, U8(m.data, position)[0])
+    m.frame.leave(m, position - 1)
+    m.frame = Frame(start, end)
     return start
 
 
@@ -189,5 +193,5 @@ def first_use(m: Machine, position: int) -> int:
     """Stands for every handler in a Machine's own table until its opcode is met; notes where that was and makes way."""
     code = m.data[position - 1]
     handler = m.table[code] = HANDLERS[code]
-    m.opcodes[code] = position - 1
+    m.opcodes.setdefault(code, position - 1)
     return handler(m, position)
