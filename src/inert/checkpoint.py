@@ -145,9 +145,7 @@ class Checkpoint:
 
         def make() -> list[Finding]:
             listed = self._listed()
-            damaged = [
-                Finding("tensor-damaged", tensor.fault, name, None, (name,)) for name, tensor in listed.tensors.items() if tensor.fault
-            ]
+            damaged = [damage(name, tensor) for name, tensor in listed.tensors.items() if tensor.fault]
             return [*self.content.wrapper_notes, *self.content.notes(), *self._once("root", self.content.root)[1], *listed.notes, *damaged]
 
         made: list[Finding] = self._once("notes", make)
@@ -170,3 +168,10 @@ class Checkpoint:
 
     def __repr__(self) -> str:
         return f"<Checkpoint {self.content.source.name!r} {self.format}>"
+
+
+def damage(name: str, tensor: Tensor) -> Finding:
+    """Why a tensor is refused: its storage's record, where that is missing or of another size than was declared, or the tensor itself."""
+    storages = [part.storage for part in (tensor, *tensor.components.values())]
+    code = next((storage.lack for storage in storages if storage is not None and storage.lack), "tensor-damaged")
+    return Finding(code, tensor.fault, name, None, (name,))

@@ -139,6 +139,9 @@ class Builder:
         for storage in sorted(self.storages.retyped, key=str):
             text = f"storage {shown(storage)} is declared with several element types"
             self.notes.append(Finding("tensor-storage-retyped", text, self.document.name))
+        for storage in sorted(self.storages.recounted, key=str):
+            text = f"storage {shown(storage)} is declared with several sizes"
+            self.notes.append(Finding("tensor-storage-resized", text, self.document.name))
         return self.get(self.document.root)
 
     def get(self, node: Any) -> Any:
@@ -320,13 +323,13 @@ class Builder:
         changed = rows[0].run.machine.changed
         if changed or not all(template.meaning for template in templates):
             rows = [row for row in rows if row.template.meaning and id(row) not in changed]
-        first, retyped = self.storages.types.setdefault, self.storages.retyped
+        first = self.storages.declared.setdefault
         for row, tensor in zip(rows, map(Tensor, rows, repeat(self.limits)), strict=True):
             run, at = row.run, row.at
-            dtype = run.templates[at].meaning.dtype
-            if first(run.keys[at], dtype) is not dtype:
-                retyped.add(row.key)
-                tensor = Tensor(row.layout(), self.limits)  # its own type is not the one that counts
+            meaning = run.templates[at].meaning
+            said = (meaning.dtype, run.counts[at], meaning.location)
+            if first(run.keys[at], said) != said:
+                tensor = Tensor(row.layout(), self.limits)  # its own type is perhaps not the one that counts
             if self.convert is None:
                 row.value = tensor
             else:  # a row lives in a cycle with its run: an array there would keep the file mapped until the next garbage collection

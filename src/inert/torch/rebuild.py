@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from ..limits import Limits
     from ..source import Span
 
+    Declared = tuple[DType, int, str]  # element type, how many elements, device
+
 
 TYPE_TAG = "torch.jit._pickle.restore_type_tag"
 
@@ -44,8 +46,11 @@ class Storages:
         self.order = order
         self.prefix = prefix
         self.known: dict[str, Storage] = {}
-        self.types: dict[str, DType] = {}  # by key: the first type that a key is declared with counts, as in torch
+        self.declared: dict[str, Declared] = {}  # by key: what it is first declared to be counts, as in torch
+        self.others: dict[tuple[str, DType, int], Storage] = {}  # what a key is declared to be later, where the first word does not count
         self.retyped: set[str] = set()
+        self.recounted: set[str] = set()
+        self.missing = ""  # code of the finding for a storage that is not there, "" where the format says it in its own way
         self.views: dict[str | int, Storage] = {}
         self.embedded: Callable[[Call], Storage] | None = None  # the builder's: plain pickle puts a torch file into a call for each storage
 
@@ -97,12 +102,26 @@ class Storages:
             raise Odd("a storage's key, location and size must be a text, a text and a number")
         if count.bit_length() > 63:
             raise Odd("a storage's size is beyond 64 bits")
-        first = self.types.setdefault(key, dtype)
-        if first is not dtype:
-            self.retyped.add(key)
-        return self.known.get(key) or self.known.setdefault(key, self._make(key, first, location, count))
+        said = (dtype, count, location)
+        first = self.declared.setdefault(key, said)
+        storage = self.known.get(key) or self.known.setdefault(key, self._make(key, *first))
+        return storage if first == said else self._again(key, storage, said)
 
-    def _make(self, key: str, dtype: DType, location: str, count: int) -> Storage:
+    def _again(self, key: str, storage: Storage, said: Declared) -> Storage:
+        """A key that is declared twice, and differently. Torch goes by the first word (but for a storage without bytes), and refuses
+        the file where that is not what the record holds: here a later word that is true of the record is believed."""
+        dtype, count, _ = said
+        here = storage.nbytes and not storage.fault
+        if dtype is not storage.dtype and (here or storage.fault):
+            self.retyped.add(key)
+        if count * dtype.itemsize != storage.nbytes:
+            self.recounted.add(key)
+        if here:
+            return storage
+        other = self.others.get((key, dtype, count)) or self.others.setdefault((key, dtype, count), self._make(key, *said))
+        return storage if other.fault and storage.fault else other
+
+    def _make(self, key: str, dtype: DType, count: int, location: str) -> Storage:
         nbytes = count * dtype.itemsize
         if location == "meta":
             return Storage(self.prefix + key, max(nbytes, 0), dtype, "meta", None)
@@ -113,6 +132,7 @@ class Storages:
         if there != nbytes:
             what = "is not in the file" if there is None else f"holds {there:,} bytes where the pickle says {nbytes:,}"
             storage.fault = f"its storage {storage.key.removeprefix('storage ')} {what}"
+            storage.lack = self.missing if there is None else "record-size"
         return storage
 
 
