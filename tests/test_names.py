@@ -103,7 +103,7 @@ COLLISIONS: dict[str, tuple[Any, list[str]]] = {
     "numbers": ({"0": weight("0"), 0: weight("1")}, ['["0"]', "[0]"]),
     "list and dict": ({"x": [weight("0")], "x.0": weight("1")}, ['["x"][0]', '["x.0"]']),
     "empty": ({"": weight("0"), "a": {"": weight("1")}, "a.": weight("2")}, ["", '["a"][""]', '["a."]']),
-    "only those": ({"a.b": weight("0"), "c": weight("1"), "a": {"b": weight("2"), "d": weight("3")}}, ['["a.b"]', '["a"]["b"]', "c", "a.d"]),  # side by side
+    "only those": ({"a.b": weight("0"), "c": weight("1"), "a": {"b": weight("2"), "d": weight("3")}}, ['["a.b"]', "c", '["a"]["b"]', "a.d"]),
     "three": ({"a": {"b": {"c": weight("0")}, "b.c": weight("1")}, "a.b": {"c": weight("2")}}, ['["a"]["b"]["c"]', '["a"]["b.c"]', '["a.b"]["c"]']),
     "a bracketed name as a key": ({'["a.b"]': weight("0"), "a.b": weight("1"), "a": {"b": weight("2")}}, ['["a.b"]', '["a.b"]#2', '["a"]["b"]']),
 }  # fmt: skip
@@ -246,6 +246,13 @@ def test_odd_keys_have_names_too() -> None:
         assert list(checkpoint.tensors) == ["<Key>"]
     with opened(b"\x80\2}" + text("\x1b[31m\n") + leaf + b"s.") as checkpoint:
         assert list(checkpoint.tensors) == ["\x1b[31m\n"], "names are data; what a terminal shows is another matter"
+
+
+def test_names_that_collide_stand_in_the_objects_order() -> None:
+    state = {"x": weight("0"), "a.b": weight("1"), "m": weight("2"), "a": {"b": weight("3"), "c": weight("4")}, "y": weight("5")}
+    assert names(state) == ["x", '["a.b"]', "m", '["a"]["b"]', "a.c", "y"]
+    with opened(dumps(state)) as checkpoint:
+        assert [found.storage.key for found in checkpoint.tensors.values()] == [f"data/{i}" for i in range(6)]
 
 
 def test_brackets() -> None:
