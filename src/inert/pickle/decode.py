@@ -10,8 +10,9 @@ Whatever was made before a fault is kept: ``Document.fault`` says what is wrong,
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import repeat
-from operator import attrgetter
+from collections import deque
+from itertools import islice, repeat
+from operator import attrgetter, length_hint
 from struct import error as StructError
 from threading import RLock
 
@@ -116,6 +117,8 @@ class Machine:
         self.templates: dict[tuple[bytes, ...], Template] = {}
         self.lock = RLock()
         self.opcodes: dict[int, int] = {}
+        self.left = limits.opcodes  # those that may still be handled, but for …
+        self.steps = repeat(None, 0)  # … the slice under way
         self.table: list[Handler] = [first_use] * 256  # each handler takes its place when it is first wanted
 
     def run(self, start: int = 0) -> int:
@@ -123,8 +126,10 @@ class Machine:
         at = position = self.start = start
         data, table = self.data, self.table
         try:
-            for _ in range(0, self.limits.opcodes, SLICE):
-                for _ in repeat(None, SLICE):
+            while self.left > 0:
+                self.steps = repeat(None, min(SLICE, self.left))
+                self.left -= length_hint(self.steps)
+                for _ in self.steps:
                     at = position
                     position = table[data[position]](self, position + 1)
         except Stop:
@@ -137,6 +142,16 @@ class Machine:
         except (ValueError, OverflowError) as error:
             raise FormatError(f"{self._name(at)}: {one_line(str(error), 120)}", offset=at) from None
         raise LimitError(f"more than {self.limits.opcodes:,} opcodes", offset=at, hint="raise Limits.opcodes")
+
+    def afford(self, count: int) -> bool:
+        """Whether so many more opcodes may be handled, and another one behind them. They are counted then."""
+        if count >= self.left + length_hint(self.steps):
+            return False
+        self.left -= count
+        if self.left < 0:  # the rest is taken from the slice under way
+            deque(islice(self.steps, -self.left), 0)
+            self.left = 0
+        return True
 
     def replay(self, row: Row) -> None:
         """Run the machine over a row's own bytes, write its memo entries, and leave with it what that made."""
