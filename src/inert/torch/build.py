@@ -20,7 +20,7 @@ from ..tensor import Tensor
 from .immediate import immediate
 from .keys import LONG_KEY, fill_dict, set_plan
 from .ndarray import ARRAYS, BUFFERS, array_layout, object_items
-from .objects import Key, Plan, object_plan
+from .objects import Key, Object, Plan, fill_object, object_plan
 from .raw import WRAPPERS, nested_array, raw_layout
 from .rebuild import REBUILD, Odd, Rebuilder, Storages, text
 from .storages import DTYPE_VALUES, PLAIN_VALUES, STORAGE_TYPES
@@ -92,7 +92,7 @@ class Builder:
     def _build(self) -> Any:
         todo: list[Any] = [self.document.root]
         plans: dict[int, Plan] = {}
-        fills: list[Plan | List | Dict] = []
+        fills: list[Plan | List | Dict | Object] = []  # an Object without its Plan: two bytes of input make one
         while todo:
             node = todo[-1]
             key = id(node)
@@ -113,7 +113,7 @@ class Builder:
                 again = self._finish(node, plan)
                 if again:
                     self.work.spend(len(again.children))
-                    fills.append(again)
+                    fills.append(again.shell)
                     todo += self._open(again.children)
                 continue
             plan = self.plan(node)
@@ -126,7 +126,7 @@ class Builder:
                 todo += self._open(plan.children)
             else:
                 self.done[key] = plan.shell
-                fills.append(plan)
+                fills.append(plan.shell if type(plan.shell) is Object else plan)
                 todo.pop()
                 todo += self._open(plan.children)
         for made in fills:
@@ -134,6 +134,8 @@ class Builder:
                 self.done[id(made)].extend(map(self.get, made.items))
             elif isinstance(made, Dict):
                 self._fill(made, self.done[id(made)])
+            elif isinstance(made, Object):
+                fill_object(made, self.get)
             else:
                 made.finish(self.get)
         for storage in sorted(self.storages.retyped, key=str):
