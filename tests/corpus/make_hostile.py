@@ -342,8 +342,20 @@ def bombs() -> None:
         opens=True,
     )
     put("marks", archive(b"\x80\2" + b"(" * 1_000_001 + b".", deflate=True), "a million marks", opens=False, refuses="LimitError")
-    put("call_chain", archive(b"\x80\2cm\nn\n" + b")R" * 500_000 + b"."), "500,000 calls of what the call before gives", opens=True, calls=("m.n",))
-    put("call_list", archive(b"\x80\2cm\nn\nq\0(" + b"h\0)R" * 250_000 + b"l."), "250,000 objects of an unknown class", opens=True, calls=("m.n",))
+    put(
+        "call_chain",
+        archive(b"\x80\2cm\nn\n" + b")R" * 500_000 + b"."),
+        "500,000 calls of what the call before gives",
+        opens=True,
+        calls=("m.n",),
+    )
+    put(
+        "call_list",
+        archive(b"\x80\2cm\nn\nq\0(" + b"h\0)R" * 250_000 + b"l."),
+        "250,000 objects of an unknown class",
+        opens=True,
+        calls=("m.n",),
+    )
     put("digits", archive(b"\x80\2I" + b"9" * 1_000_000 + b"\n."), "a number of a million digits", opens=False, refuses="without an end")
     put(
         "long_number",

@@ -9,7 +9,7 @@ frozenset, date …) is made when its parts have been.
 
 from __future__ import annotations
 
-from itertools import repeat
+from itertools import chain, repeat
 
 from ..errors import FormatError, InertError, LimitError
 from ..finding import Finding
@@ -89,7 +89,31 @@ class Builder:
         finally:
             self.storages.embedded = before  # what outlives the building must not hold it
 
+    def _declare(self) -> None:
+        """What each storage key is first said to be, in the pickle's order, which is how torch meets them."""
+        nodes = self.document.rows
+        keys = [*chain.from_iterable([node.run.keys for node in nodes if type(node) is Row and not node.at])]
+        keys += [self.storages.key(node) for node in nodes if type(node) is Reference]
+        if len(set(keys)) == len(keys):
+            return  # each is named once, and there is only one word on it
+        first, differing = self.storages.declared.setdefault, self.storages.differing
+        for node in nodes:
+            if type(node) is Row:
+                run, at = node.run, node.at
+                meaning = run.templates[at].meaning
+                if meaning is None:
+                    meaning = run.templates[at].meaning = self._meaning(run.templates[at])
+                if meaning:
+                    word = (meaning.dtype, run.counts[at], meaning.location)
+                    if first(run.keys[at], word) != word:
+                        differing.add(run.keys[at])
+                    continue
+                node = node.events()[0]
+            if type(node) is Reference:
+                self.storages.declare(node)
+
     def _build(self) -> Any:
+        self._declare()
         todo: list[Any] = [self.document.root]
         plans: dict[int, Plan] = {}
         fills: list[Plan | List | Dict | Object] = []  # an Object without its Plan: two bytes of input make one
@@ -325,12 +349,9 @@ class Builder:
         changed = rows[0].run.machine.changed
         if changed or not all(template.meaning for template in templates):
             rows = [row for row in rows if row.template.meaning and id(row) not in changed]
-        first = self.storages.declared.setdefault
+        differing = self.storages.differing
         for row, tensor in zip(rows, map(Tensor, rows, repeat(self.limits)), strict=True):
-            run, at = row.run, row.at
-            meaning = run.templates[at].meaning
-            said = (meaning.dtype, run.counts[at], meaning.location)
-            if first(run.keys[at], said) != said:
+            if differing and row.key in differing:
                 tensor = Tensor(row.layout(), self.limits)  # its own type is perhaps not the one that counts
             if self.convert is None:
                 row.value = tensor
