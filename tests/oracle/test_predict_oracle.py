@@ -191,6 +191,13 @@ def test_the_names_that_an_import_adds(module: str) -> None:
     assert wanted <= said
 
 
+def test_the_names_that_torch_replaces() -> None:
+    import torch._utils
+
+    assert torch._utils.IMPORT_MAPPING == python2.TORCH_MODULES
+    assert torch._utils.NAME_MAPPING == python2.TORCH_NAMES
+
+
 def test_the_blocked_modules_devices_and_layouts() -> None:
     code = (
         "import json, torch, torch._weights_only_unpickler as w\nlayout = torch.serialization._get_layout\nlayout('torch.strided')\n"
