@@ -156,6 +156,7 @@ if __name__ == "__main__":
     raise SystemExit
 
 import inert  # noqa: E402
+from inert.pickle import python2  # noqa: E402
 from inert.torch import allowed  # noqa: E402
 from inert.torch.predict import loads  # noqa: E402
 from tests.test_predict import PICKED, REFUSED, TAKEN, case_of, copies, zipped  # noqa: E402
