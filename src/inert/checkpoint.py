@@ -146,9 +146,7 @@ class Checkpoint:
 
         def make() -> list[Finding]:
             listed = self._listed()
-            damaged = [
-                Finding("tensor-damaged", tensor.fault, name, None, (name,)) for name, tensor in listed.tensors.items() if tensor.fault
-            ]
+            damaged = [damage(name, tensor) for name, tensor in listed.tensors.items() if tensor.fault]
             odd = [*damaged, *flattened(listed.tensors)]
             return [*self.content.wrapper_notes, *self.content.notes(), *self._once("root", self.content.root)[1], *listed.notes, *odd]
 
@@ -184,3 +182,10 @@ def flattened(tensors: Mapping[str, Tensor]) -> list[Finding]:
         if name.endswith(FLAT) and piece(tensor.path[-1] if tensor.path else "").rpartition(".")[2] in FLAT:
             found.append(Finding("tensor-flattened", text, name, None, (name,)))
     return found
+
+
+def damage(name: str, tensor: Tensor) -> Finding:
+    """Why a tensor is refused: its storage's record, where that is missing or of another size than was declared, or the tensor itself."""
+    storages = [part.storage for part in (tensor, *tensor.components.values())]
+    code = next((storage.lack for storage in storages if storage is not None and storage.lack), "tensor-damaged")
+    return Finding(code, tensor.fault, name, None, (name,))

@@ -36,6 +36,7 @@ class Storage:
 
     # plain attributes with defaults here, not slots: there are as many storages as tensors, and few of them set more than five
     fault = ""
+    lack = ""  # code of the finding where the fault is the record's: it is missing, or its size is not what was declared
     order = "little"
     _span: Span | None = None
 

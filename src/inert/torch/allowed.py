@@ -11,6 +11,8 @@ tried out with torch 1.5.1 on files of every later writer.
 
 from __future__ import annotations
 
+from ..pickle.python2 import looked_up
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..pickle.nodes import Global
@@ -158,7 +160,7 @@ FIXED = frozenset((
 
 def torch_name(name: Global) -> str:
     """The name under which torch looks it up in its list."""
-    return f"{name.module}.{name.name}" if name.module == "exceptions" else name.dotted
+    return ".".join(looked_up(name.module, name.name))
 
 
 def allowed(name: Global) -> bool:

@@ -19,6 +19,7 @@ from ..pickle.nodes import ByteString, Call, Dict, Global, List, Reference, show
 from ..tensor import Tensor
 from ..tiled import Box, tiled
 from . import placements
+from .inline import list_tensor
 from .storages import DTYPE_VALUES, SPARSE_NUMBERS, SPARSE_PARTS, STORAGE_TYPES, TENSOR_TYPES
 
 TYPE_CHECKING = False
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
     from ..limits import Limits
     from ..source import Span
+
+    Declared = tuple[DType, int, str]  # element type, how many elements, device
 
 
 TYPE_TAG = "torch.jit._pickle.restore_type_tag"
@@ -46,8 +49,12 @@ class Storages:
         self.order = order
         self.prefix = prefix
         self.known: dict[str, Storage] = {}
-        self.types: dict[str, DType] = {}  # by key: the first type that a key is declared with counts, as in torch
+        self.declared: dict[str, Declared] = {}  # by key: what it is first declared to be counts, as in torch
+        self.others: dict[tuple[str, DType, int], Storage] = {}  # what a key is declared to be later, where the first word does not count
+        self.differing: set[str] = set()  # keys with several words on them
         self.retyped: set[str] = set()
+        self.recounted: set[str] = set()
+        self.missing = ""  # code of the finding for a storage that is not there, "" where the format says it in its own way
         self.views: dict[str | int, Storage] = {}
         self.embedded: Callable[[Call], Storage] | None = None  # the builder's: plain pickle puts a torch file into a call for each storage
 
@@ -57,6 +64,17 @@ class Storages:
             return self.embedded(node)
         if type(node) is not Reference:
             raise Odd("the storage is no persistent id")
+        storage = self.get(*self.said(node))
+        pid = node.pid
+        view = pid[5] if len(pid) == 6 else None
+        if view is None:
+            return storage
+        if type(view) is not tuple or len(view) != 3:
+            raise Odd("view metadata must be (key, offset, size)")
+        return self.view(storage, *view)
+
+    def said(self, node: Reference) -> tuple[Any, DType, Any, Any]:
+        """Key, element type, device and number of elements that a persistent id names. Odd where it names no storage."""
         pid = node.pid
         if type(pid) is not tuple or not 5 <= len(pid) <= 6 or text(pid[0]) != "storage":
             raise Odd(f"persistent id {shown(pid)} names no storage")
@@ -64,13 +82,26 @@ class Storages:
         dtype = STORAGE_TYPES.get(kind.dotted) if type(kind) is Global else None
         if dtype is None:
             raise Odd(f"{shown(kind)} is no storage type")
-        storage = self.get(text(key), dtype, text(location), count)
-        view = pid[5] if len(pid) == 6 else None
-        if view is None:
-            return storage
-        if type(view) is not tuple or len(view) != 3:
-            raise Odd("view metadata must be (key, offset, size)")
-        return self.view(storage, *view)
+        return text(key), dtype, text(location), count
+
+    def key(self, node: Reference) -> Any:
+        """The key that a persistent id names; the node itself where that is no text."""
+        try:
+            key = self.said(node)[0]
+        except Odd:
+            return node
+        return key if type(key) is str else node
+
+    def declare(self, node: Reference) -> None:
+        """Take a persistent id's word on its storage, unless there is an earlier one."""
+        try:
+            key, dtype, location, count = self.said(node)
+        except Odd:
+            return
+        if type(key) is str and type(count) is int and type(location) is str and count.bit_length() <= 63:
+            word = (dtype, count, location)
+            if self.declared.setdefault(key, word) != word:
+                self.differing.add(key)
 
     def value(self, node: Reference) -> Any:
         """What a Reference stands for: a Storage, a class (its Global), or, in the tar layout, the Layout of a tensor."""
@@ -99,12 +130,26 @@ class Storages:
             raise Odd("a storage's key, location and size must be a text, a text and a number")
         if count.bit_length() > 63:
             raise Odd("a storage's size is beyond 64 bits")
-        first = self.types.setdefault(key, dtype)
-        if first is not dtype:
-            self.retyped.add(key)
-        return self.known.get(key) or self.known.setdefault(key, self._make(key, first, location, count))
+        said = (dtype, count, location)
+        first = self.declared.setdefault(key, said)
+        storage = self.known.get(key) or self.known.setdefault(key, self._make(key, *first))
+        return storage if first == said else self._again(key, storage, said)
 
-    def _make(self, key: str, dtype: DType, location: str, count: int) -> Storage:
+    def _again(self, key: str, storage: Storage, said: Declared) -> Storage:
+        """A key that is declared twice, and differently. Torch goes by the first word (but for a storage without bytes), and refuses
+        the file where that is not what the record holds: here a later word that is true of the record is believed."""
+        dtype, count, _ = said
+        here = storage.nbytes and not storage.fault
+        if dtype is not storage.dtype and (here or storage.fault):
+            self.retyped.add(key)
+        if count * dtype.itemsize != storage.nbytes:
+            self.recounted.add(key)
+        if here:
+            return storage
+        other = self.others.get((key, dtype, count)) or self.others.setdefault((key, dtype, count), self._make(key, *said))
+        return storage if other.fault and storage.fault else other
+
+    def _make(self, key: str, dtype: DType, count: int, location: str) -> Storage:
         nbytes = count * dtype.itemsize
         if location == "meta":
             return Storage(self.prefix + key, max(nbytes, 0), dtype, "meta", None)
@@ -115,6 +160,7 @@ class Storages:
         if there != nbytes:
             what = "is not in the file" if there is None else f"holds {there:,} bytes where the pickle says {nbytes:,}"
             storage.fault = f"its storage {storage.key.removeprefix('storage ')} {what}"
+            storage.lack = self.missing if there is None else "record-size"
         return storage
 
 
@@ -183,6 +229,7 @@ class Rebuilder:
         self.storages = storages
         self.limits = limits
         self._depth = 0
+        self._lists: dict[tuple[int, str], Tensor] = {}  # made of lists of numbers, by their ids: the document keeps them alive
         self._entries = ENTRIES + size
 
     def spend(self, entries: int) -> None:
@@ -207,6 +254,17 @@ class Rebuilder:
         if not isinstance(node, Call) or node.dotted not in REBUILD:
             raise Odd(f"{shown(node)} is no tensor")
         return Tensor(self.layout(node), limits=self.limits)
+
+    def numbers(self, scheme: str, scales: Any, zeros: Any) -> list[Tensor]:
+        """Scales and zero points: two tensors, or two lists of numbers, of which each is looked through once."""
+        if type(scales) is not List or type(zeros) is not List:
+            return [self.tensor(scales), self.tensor(zeros)]
+        found = []
+        for node, dtype in zip((scales, zeros), ("float32",) * 2 if "float_qparams" in scheme else ("float64", "int64"), strict=True):
+            if (id(node), dtype) not in self._lists:
+                self._lists[id(node), dtype] = list_tensor(node, dtype, self.limits)
+            found.append(self._lists[id(node), dtype])
+        return found
 
     def strided(self, storage: Storage, dtype: DType, offset: Any, size: Any, stride: Any, grad: Any = False) -> Layout:
         shape, strides = integers(size), integers(stride)
@@ -351,7 +409,8 @@ def quantized(b: Rebuilder, call: Call) -> Layout:
             raise Odd("a scale or zero point that is no number")
         layout.quantization = {"scheme": scheme, "scale": parameters[1], "zero_point": parameters[2]}
         return layout
-    scales, zeros, axis = b.tensor(parameters[1]), b.tensor(parameters[2]), take(parameters, 4, 4)[3]
+    axis = take(parameters, 4, 4)[3]
+    scales, zeros = b.numbers(scheme, parameters[1], parameters[2])
     if scales.dtype == "float32":  # torch tags both kinds alike; float parameters are what tells them apart
         scheme = "per_channel_affine_float_qparams"
     layout.quantization = {"scheme": scheme, "axis": axis}
