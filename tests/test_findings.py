@@ -118,7 +118,7 @@ MADE: dict[str, Any] = {
     "dcp-record": folder("dcp/two_ranks", lambda to: (to / "__1_0.distcp").unlink()),
     "dcp-entry": metadata,
     "zero-unreadable": folder("deepspeed/zero2", lambda to: next(to.rglob("*zero_pp_rank_1*_optim_states.pt")).write_bytes(b"PK\3\4")),
-    "zero-partitions": folder("deepspeed/zero2", lambda to: stray(to)),
+    "zero-partitions": folder("deepspeed/zero2", stray),
     "pickle-protocol": zipped(b"\x80\6N."),
     "pickle-buffer": zipped(b"\x80\5\x97."),
     "pickle-duplicate-key": zipped(b"\x80\2}K\1NsK\1Ns."),
