@@ -24,11 +24,11 @@ from hypothesis import strategies as st
 import inert
 from inert.dtypes import DTYPES
 from inert.errors import InertError, LimitError, UnsupportedError
+from inert.files import FileSource
 from inert.finding import Finding
 from inert.layout import Layout, Storage
 from inert.limits import DEFAULT
 from inert.sink import destination
-from inert.files import FileSource
 from inert.tensor import Tensor
 from inert.writers import WRITERS, Options, Saved, safetensors, writer_for
 from inert.writers.flat import Flat, plain, ties

@@ -111,7 +111,7 @@ class Lister:
         self.notes: list[Finding] = []
         self.tensors: dict[str, Tensor] = {}
         self.count = 0
-        self.twins: dict[str, list[Tensor]] = {}  # names that several paths have
+        self.twins: set[str] = set()  # names that several paths have
         self.budget = limits.name_bytes
         self.revisits = limits.paths
         root = self.arrays.get(id(root), root)
@@ -142,7 +142,8 @@ class Lister:
                     self.count += 1
                     placed = value.place(name, base, key)
                     if self.tensors.setdefault(name, placed) is not placed:
-                        self.twins.setdefault(name, [self.tensors[name]]).append(placed)
+                        self.twins.add(name)
+                        self.tensors[self.count] = placed  # type: ignore[index]  # keeps its place until it gets a name
                 elif kind not in _LEAVES:
                     known = state.get(id(value))
                     if known not in (None, LISTED) or (known == LISTED and not self._again()):
@@ -185,14 +186,14 @@ class Lister:
     def _bracket(self) -> None:
         """Names that collide are replaced, every one, by their bracketed paths; the order stays."""
         plain, self.tensors = self.tensors, {}
-        for name, tensor in plain.items():
-            for twin in self.twins.get(name, (tensor,)):
-                if name in self.twins:
-                    twin.name = base = bracketed(twin.path)
-                    number = 2
-                    while twin.name in self.tensors or twin.name in plain:
-                        twin.name, number = f"{base}#{number}", number + 1
-                self.tensors[twin.name] = twin
+        for tensor in plain.values():
+            if tensor.name in self.twins:
+                base = name = bracketed(tensor.path)
+                number = 2
+                while name in self.tensors or name in plain:
+                    name, number = f"{base}#{number}", number + 1
+                tensor.name = name
+            self.tensors[tensor.name] = tensor
 
 
 def wanted(patterns: Sequence[str]) -> Callable[[str], bool]:

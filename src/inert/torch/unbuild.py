@@ -266,7 +266,7 @@ def _object(u: Unbuilder, value: Object) -> Call:
     made = Call(u.function(call.function), inner, 0, call.how)
     made.keywords = value.keywords
     made.states = (value.state,) if len(call.states) == 1 else tuple(value.state or ())
-    made.items = value.items or None
+    made.items = list(value.items) or None
     made.flat = [part for pair in value.pairs for part in pair] or None
     return made
 

@@ -8,7 +8,7 @@ Facts: torch 2.13 torch/serialization.py (_save), caffe2/serialize/inline_contai
 
 from __future__ import annotations
 
-from ..containers.zip import DEFLATED
+from ..containers.zipdirectory import DEFLATED
 from ..containers.zipwrite import ID, ID_LENGTH, Archive, Record
 from ..errors import UnsupportedError
 from ..finding import Finding
