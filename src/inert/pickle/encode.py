@@ -116,6 +116,8 @@ class Encoder:
         while todo:
             item = todo.pop()
             if swaps and id(item) in swaps:
+                if id(item) in self.kept:
+                    self.kept.add(id(swaps[id(item)]))
                 item = swaps[id(item)]
             kind = type(item)
             if kind is Op:

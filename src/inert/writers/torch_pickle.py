@@ -11,6 +11,7 @@ from ..names import Lister
 from ..pickle.encode import Encoder
 from ..pickle.nodes import Reference
 from ..pickle.style import fresh
+from ..tensor import Tensor
 from ..torch.changes import Changes
 from ..torch.objects import Object
 from ..torch.rebuild import Odd, text
@@ -20,6 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..torch.build import Builder
     from ..torch.storing import Storing
     from . import Saved
 
@@ -38,24 +40,41 @@ def pickled(saved: Saved, protocol: int, storing: Storing, tail: tuple[Any, ...]
     """The pickle of ``saved.root``, and what is worth knowing of it. ``tail``: what stands at the end of each persistent id."""
     builder = saved.source.content.built if saved.source is not None else None
     if builder is None:
-        unbuilder = Unbuilder(protocol, storing, saved.tensors, tail=tail)
+        unbuilder = Unbuilder(protocol, storing, saved.tensors, tail=tail, spelling=saved.spelling)
         return Encoder(fresh(protocol), None, unbuilder).encode(plain_root(saved)), []
     changes = Changes(builder)
-    unbuilder = Unbuilder(protocol, storing, saved.tensors, changes.nodes, tail)
+    unbuilder = Unbuilder(protocol, storing, saved.tensors, changes.nodes, tail, saved.spelling)
+    swaps = {**saved.spelling.swaps(builder.document), **changes.swaps}
     storages = builder.storages
+    units = {} if storages.order == storing.order else numbers(builder)
 
     def refer(node: Reference) -> Reference:
         """The persistent id of the same storage under its new key."""
+        if id(node) in unbuilder.references:
+            return node
         try:
             storage = storages.of(node)
         except Odd:
             return node
         pid = node.pid
         kind = "uint8" if text(pid[1].name) == "UntypedStorage" else storage.dtype
-        return Reference((pid[0], pid[1], storing.key(storage, kind), pid[3], storage.nbytes // storage.dtype.itemsize, *tail), node.offset)
+        place = saved.spelling.location(pid[3])
+        return Reference(
+            (pid[0], pid[1], storing.key(storage, kind, units.get(id(storage), 0)), place, storage.nbytes // storage.dtype.itemsize, *tail),
+            node.offset,
+        )
 
-    encoder = Encoder(fresh(protocol), builder.document, unbuilder, changes.edits, changes.swaps, refer)
+    encoder = Encoder(fresh(protocol), builder.document, unbuilder, changes.edits, swaps, refer)
     root = changes.nodes.get(id(saved.root), saved.root)
     data = encoder.encode(root)
     notes = [Finding("class-plain", f"{name} is written as a plain container", "data.pkl") for name in dict.fromkeys(changes.plain)]
     return data, notes
+
+
+def numbers(builder: Builder) -> dict[int, int]:
+    """Bytes of a number in the storages that are untyped, by id: their tensors know."""
+    found: dict[int, int] = {}
+    for value in builder.done.values():
+        if type(value) is Tensor and value.layout.storage is not None:
+            found.setdefault(id(value.layout.storage), value.layout.dtype.unit)
+    return found
