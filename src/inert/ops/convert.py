@@ -104,7 +104,7 @@ def convert(
         writer = writer_for(name, to, ckpt.format)
         if for_weights_only and not writer.id.startswith("torch-"):
             raise UnsupportedError(f"{writer.id} is no format that torch.load reads", hint="name the destination .pt")
-        value = _part(ckpt, root, unwrap)
+        value = _part(ckpt, root, unwrap, writer.id == ckpt.format)
         value = _chosen(value, ckpt, done, keep, drop, strip, rules)
         value = _changed(value, ckpt, done, dense, casting, rebuild, compact, shared)
         whole = value is ckpt.root
@@ -140,8 +140,14 @@ def _casting(dtype: str | Sequence[str] | Mapping[str, str], limits: Limits) -> 
     return Casting(rules, limits) if rules else None
 
 
-def _part(ckpt: Checkpoint, root: str | None, unwrap: bool) -> Any:
+def _part(ckpt: Checkpoint, root: str | None, unwrap: bool, same: bool) -> Any:
+    """The value that is to be written. Programs and packages give their tensors by name, to other formats."""
+    from ..writers import Saved
+    from ..writers.torch_pickle import plain_root
+
     value = ckpt.root if root is None else find(ckpt.root, root)
+    if root is None and not same:
+        value = plain_root(Saved(value, {}, {}, ckpt))
     if unwrap:
         if root is not None:
             raise UnsupportedError("root and unwrap both say which part", hint="use one of them")

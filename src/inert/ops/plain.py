@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 ATOMS = frozenset((str, int, float, bool, type(None), bytes, complex))
 CLASS = "__class__"  # the key under which the dict of an object keeps its class
+EMPTY = Call(Global("_codecs", "encode", 0), ("", "latin1"), 0, "REDUCE")  # b"", whose own spelling names a type that is refused
 LONGEST = 8 * 255 - 8  # bits of a number that LONG1 holds
 
 
@@ -72,10 +73,10 @@ class Plainer:
             value, link, ready = self.todo.pop()
             if ready is not None:
                 ready()
-            elif type(value) not in ATOMS and id(value) not in self.done:
-                self._open(value, link)
             elif type(value) in ATOMS:
                 self._atom(value, link)
+            elif id(value) not in self.done:
+                self._open(value, link)
         for fill in self.fills:
             fill()
         return self.now(root)
@@ -88,6 +89,8 @@ class Plainer:
     def _atom(self, value: Any, link: Link) -> None:
         if type(value) is int and value.bit_length() > LONGEST:
             self._set(value, hex(value), link, "a number of 2,040 bits and more", "its hexadecimal digits")
+        elif value == b"":
+            self._set(value, EMPTY, link)
         elif type(value) is str and id(value) in self.names:
             self.say(link, self.names[id(value)], "its name")
 
@@ -160,8 +163,8 @@ class Plainer:
     def _key(self, key: Any, taken: Any, link: Link) -> Any:
         """A key that torch can make, and that nothing else there has."""
         made = hashable(key)
-        if made is key:
-            return key
+        if made is key or made is EMPTY:
+            return made
         base, number = made, 2
         while made in taken:
             made, number = f"{base}#{number}", number + 1
@@ -297,6 +300,8 @@ def contents(value: Object) -> dict[Any, Any]:
 
 def hashable(key: Any) -> Any:
     """A key that torch's unpickler can make and hash: itself, or a plain one that looks like it."""
+    if key == b"":
+        return EMPTY
     if type(key) in (str, float, bool, type(None), bytes, complex) or (type(key) is int and key.bit_length() <= LONGEST):
         return key
     if type(key) is tuple and len(key) < 64 and all(type(part) in ATOMS and hashable(part) is part for part in key):
