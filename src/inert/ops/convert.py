@@ -105,6 +105,7 @@ def convert(
         if for_weights_only and not writer.id.startswith("torch-"):
             raise UnsupportedError(f"{writer.id} is no format that torch.load reads", hint="name the destination .pt")
         value = _part(ckpt, root, unwrap, writer.id == ckpt.format)
+        lost = _beside(ckpt, value) if root is None and not unwrap and writer.id != ckpt.format else []
         value = _chosen(value, ckpt, done, keep, drop, strip, rules)
         value = _changed(value, ckpt, done, dense, casting, rebuild, compact, shared)
         whole = value is ckpt.root
@@ -121,7 +122,7 @@ def convert(
             value = wrapped(value, lightning)
         whole = whole and not for_weights_only and lightning is None
         plan = _plan(ckpt, value, writer, name, spelling, protocol, alignment, whole, for_weights_only)
-        done.lost = plan.lost
+        done.lost = [*lost, *plan.lost]
         done.written = plan.pour(name, sync=sync, progress=progress)
         done.notes += plan.notes
         if casting is not None:
@@ -211,6 +212,18 @@ def _plain(value: Any, ckpt: Checkpoint, done: Converted) -> Any:
     made = plainer.plain(value)
     done.replaced = plainer.replaced
     return made
+
+
+def _beside(ckpt: Checkpoint, value: Any) -> list[tuple[str, str]]:
+    """Tensors that lie beside the saved object, such as the constants of a program in a package: no other format keeps them."""
+    from ..names import Lister
+
+    listed = ckpt.content.listed(ckpt.root)
+    if listed is ckpt.root:
+        return []
+    inside = {id(tensor.layout) for tensor in Lister(value, ckpt.content.limits).tensors.values()}
+    everything = Lister(listed, ckpt.content.limits).tensors
+    return [(name, "it lies beside the saved object") for name, tensor in everything.items() if id(tensor.layout) not in inside]
 
 
 def _plan(

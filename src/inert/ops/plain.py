@@ -251,7 +251,7 @@ class Plainer:
         if layout.dtype in DTYPES and not layout.fault and (layout.dtype in CLASS_OF or f"torch.{layout.dtype}" in CONSTANTS):
             big = layout.storage is not None and layout.storage.order == "big"
             made = own(layout, value.limits) if big else layout.copy()
-            made.kind = "dense"
+            made.kind, made.type, made.attributes = "dense", "", None
             self._set(value, Tensor(made, value.limits), link, "a NumPy array", "a tensor")
         else:
             found = value.numpy()

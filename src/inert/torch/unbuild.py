@@ -145,7 +145,7 @@ class Unbuilder:
             name = "_rebuild_parameter" if layout.attributes is None else "_rebuild_parameter_with_state"
             state = () if layout.attributes is None else (self.state(layout),)
             return self.call("torch._utils", name, make(self, inner), layout.requires_grad, self.hooks(layout), *state)
-        if layout.type or layout.attributes is not None:
+        if (layout.type and layout.kind != "numpy") or layout.attributes is not None:
             made = make(self, layout)
             module, _, name = (layout.type or "torch.Tensor").rpartition(".")
             state = (self.state(layout),) if layout.attributes is not None else (Dict([], 0),)
