@@ -13,7 +13,7 @@ from ..layout import Storage
 from ..names import wanted
 from ..tensor import Tensor
 from ..torch.storages import CLASS_OF
-from .views import PLAIN, Views, own, place, run
+from .views import PLAIN, Views, names_of, own, place, run
 from .walk import each_tensor
 
 TYPE_CHECKING = False
@@ -80,6 +80,7 @@ class Casting:
         views = Views(root, self.limits)
         wishes = {key: self.of(names) for key, names in views.names.items()}
         done: dict[Any, Layout] = {}
+        everything = names_of(root, self.limits)
 
         def layout_of(layout: Layout, name: str = "") -> Layout:
             key = place(layout)
@@ -100,7 +101,7 @@ class Casting:
         def change(tensor: Tensor) -> Tensor:
             layout = tensor.layout
             if layout.fault or not layout.kind.startswith(("sparse", *PLAIN)):
-                self._leave(layout, tensor)
+                self._leave(layout, everything)
                 return tensor
             if layout.kind.startswith("sparse"):
                 values = layout.components["values"]
@@ -112,16 +113,16 @@ class Casting:
                 whole.components = {**layout.components, "values": Tensor(made, tensor.limits)}
                 return Tensor(whole, tensor.limits)
             if layout.dtype not in SOURCES:
-                self._leave(layout, tensor)
+                self._leave(layout, everything)
                 return tensor
             made = layout_of(layout)
             return tensor if made is layout else Tensor(made, tensor.limits)
 
         return each_tensor(root, change)
 
-    def _leave(self, layout: Layout, tensor: Tensor) -> None:
+    def _leave(self, layout: Layout, names: dict[Any, list[str]]) -> None:
         if layout.dtype.kind == "f":
-            self.left.setdefault("damaged" if layout.fault else layout.kind, []).append(tensor.name)
+            self.left.setdefault("damaged" if layout.fault else layout.kind, []).extend(names.get(place(layout), []))
 
     def _cast(self, layout: Layout, wish: DType, views: Views, wishes: dict[Any, DType | None]) -> Layout:
         from ..casts import Cast
@@ -167,8 +168,8 @@ class Casting:
         found = []
         told = [one for one in self.told() if one["overflowed"] or one["saturated"]]
         for over, code, verb in (
-            ("overflowed", "cast-overflow", "became infinite or NaN"),
-            ("saturated", "cast-saturated", "were clipped"),
+            ("overflowed", "cast-overflow", "infinite or NaN now"),
+            ("saturated", "cast-saturated", "clipped"),
         ):
             hit = [one for one in told if one[over]]
             if hit:

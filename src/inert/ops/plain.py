@@ -153,14 +153,16 @@ class Plainer:
     def _filled(self, shell: dict[Any, Any], pairs: Any, link: Link) -> None:
         pairs = list(pairs)
         self._children(pairs, link)
+        odd = any(type(key) is not str for key, _ in pairs)
+        taken = {key for key, _ in pairs if hashable(key) is key} if odd else set()
 
         def fill() -> None:
             for key, item in pairs:
-                shell[self._key(key, shell, link)] = self.now(item)
+                shell[self._key(key, taken, link) if odd else key] = self.now(item)
 
         self.fills.append(fill)
 
-    def _key(self, key: Any, taken: Any, link: Link) -> Any:
+    def _key(self, key: Any, taken: set[Any], link: Link) -> Any:
         """A key that torch can make, and that nothing else there has."""
         made = hashable(key)
         if made is key or made is EMPTY:
@@ -168,6 +170,7 @@ class Plainer:
         base, number = made, 2
         while made in taken:
             made, number = f"{base}#{number}", number + 1
+        taken.add(made)
         self.say((link, key), f"a key: {_kind(key)}", f"{type(made).__name__} {shown(made)}")
         return made
 
@@ -194,12 +197,13 @@ class Plainer:
     def _elements(self, value: Any, link: Link) -> None:
         shell: set[Any] = set()
         self._set(value, shell, link, *(("frozenset", "set") if isinstance(value, frozenset) else ()))
+        taken = {item for item in value if hashable(item) is item}
         for item in value:
             if type(item) is Tensor:
                 self._open(item, link)
                 shell.add(self.now(item))
             else:
-                shell.add(self._key(item, shell, link))
+                shell.add(self._key(item, taken, link))
 
     def _fields(self, value: Any, fields: dict[Any, Any], link: Link, was: str) -> None:
         shell: dict[Any, Any] = {}

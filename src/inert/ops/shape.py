@@ -20,7 +20,7 @@ from ..layout import Layout, Storage, contiguous, item_geometry, reach
 from ..tensor import Tensor
 from ..torch.objects import Object
 from ..torch.storages import CLASS_OF
-from .views import Views, own, place, run
+from .views import Views, names_of, own, place, run
 from .walk import each_place, each_tensor
 
 TYPE_CHECKING = False
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 def dense(root: Any, limits: Limits) -> tuple[Any, list[Finding]]:
     """The root with sparse, quantised and replicated tensors as dense ones, in place; what could not be made dense."""
     left: dict[str, list[str]] = {}
-    names = _names(root, limits)
+    names = names_of(root, limits)
 
     def change(tensor: Tensor) -> Tensor:
         layout = tensor.layout
@@ -53,20 +53,11 @@ def dense(root: Any, limits: Limits) -> tuple[Any, list[Finding]]:
             if local is not None:
                 return local
         if layout.kind in ("wrapper", "nested"):
-            left.setdefault(layout.kind, []).extend(names.get(id(layout), [""]))
+            left.setdefault(layout.kind, []).extend(names.get(place(layout), [""]))
         return tensor
 
     made = each_tensor(root, change)
     return made, [Finding("dense-left", f"{kind} tensors stay as they are", "", None, tuple(held)) for kind, held in left.items()]
-
-
-def _names(root: Any, limits: Limits) -> dict[int, list[str]]:
-    from ..names import Lister
-
-    found: dict[int, list[str]] = {}
-    for name, tensor in Lister(root, limits).tensors.items():
-        found.setdefault(id(tensor.layout), []).append(name)
-    return found
 
 
 def _made(layout: Layout, dtype: DType, make: Callable[[], Any]) -> Layout:
@@ -212,13 +203,13 @@ def refuse_shared(root: Any, limits: Limits) -> None:
 def on_cpu(root: Any, limits: Limits) -> tuple[Any, list[Finding]]:
     """The root with tensors on the CPU, in place, that were saved by way of another device's own call; what notes its device itself.
     Device tags of storages are for torch/respelling.py."""
-    names = _names(root, limits)
+    names = names_of(root, limits)
     left: list[str] = []
 
     def change(tensor: Tensor) -> Tensor:
         layout = tensor.layout
         if layout.kind == "wrapper" and layout.device not in ("", "cpu", "meta"):
-            left.extend(names.get(id(layout), [""]))
+            left.extend(names.get(place(layout), [""]))
         if layout.storage is None or layout.kind != "dense" or layout.device in ("cpu", "meta") or layout.storage.device != "cpu":
             return tensor
         made = layout.copy()
@@ -235,7 +226,7 @@ def on_cpu(root: Any, limits: Limits) -> tuple[Any, list[Finding]]:
 def rebuild_v2(root: Any, limits: Limits) -> tuple[Any, list[Finding]]:
     """The root with its tensors as torch before 2.2 can rebuild them, in place: newer types become wider ones that hold every value.
     UnsupportedError where there is none; what was widened."""
-    names = _names(root, limits)
+    names = names_of(root, limits)
     widened: dict[str, list[str]] = {}
     storages: dict[Any, tuple[Storage, Storage]] = {}
 
@@ -246,7 +237,7 @@ def rebuild_v2(root: Any, limits: Limits) -> tuple[Any, list[Finding]]:
             return tensor
         made = layout.copy()
         if layout.dtype not in CLASS_OF:
-            found = names.get(id(layout), [""])
+            found = names.get(place(layout), [""])
             made.dtype = _wider(layout, found[0])
             widened.setdefault(f"{layout.dtype} → {made.dtype}", []).extend(found)
         if layout.storage is not None:

@@ -64,6 +64,14 @@ def place(layout: Layout) -> Any:
     return (id(layout.storage), layout.dtype, layout.offset, layout.shape, layout.strides, layout.conj, layout.neg)
 
 
+def names_of(root: Any, limits: Limits) -> dict[Any, list[str]]:
+    """The names of every tensor, whatever its kind, by place."""
+    found: dict[Any, list[str]] = {}
+    for name, tensor in Lister(root, limits).tensors.items():
+        found.setdefault(place(tensor.layout), []).append(name)
+    return found
+
+
 def run(layout: Layout) -> tuple[int, int]:
     """(first stored item, the one behind the last) of what a layout views; the same twice where it has no elements."""
     shape, strides, offset = item_geometry(layout)

@@ -35,7 +35,7 @@ def replace(root: Any, change: Callable[[Any], Any]) -> Any:
         if not ready:
             done[id(value)] = value, value
             todo.append((value, True))
-            todo += [(item, False) for _, item in slots(value)]
+            todo += reversed([(item, False) for _, item in slots(value)])
             continue
 
         def now(item: Any) -> Any:

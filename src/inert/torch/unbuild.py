@@ -270,7 +270,7 @@ def _size(u: Unbuilder, value: Size) -> Call:
 
 
 def _device(u: Unbuilder, value: Device) -> Call:
-    kind, _, index = value.partition(":")
+    kind, _, index = str(value).partition(":")  # of a text without the sign, partition gives that very object
     return u.call("torch", "device", kind, *([int(index)] if index else []))
 
 
