@@ -123,6 +123,15 @@ CODES: dict[str, tuple[str, str]] = {
     "legacy-untyped": (WARNING, "torch.load fails on them in this format, though torch.save writes them so: use torch-zip, or cast them"),
     "storage-stray": (INFO, "no tensor uses this record"),
     "pickle-reencoded": (INFO, "it was not in any known program's style: its opcodes differ, what it says does not"),
+    "pattern-idle": (WARNING, "inert ls shows the names; what lies inside of objects and tuples stays with them"),
+    "device-left": (WARNING, "the subclass keeps its own note of the device: --dense makes plain tensors of replicated ones"),
+    "cast-overflow": (WARNING, "they are beyond the type's range: keep these tensors in a wider type, with --dtype NAME=float32"),
+    "cast-saturated": (WARNING, "the type's largest value stands for them: scale the tensors before, or keep them in a wider type"),
+    "cast-left": (INFO, "they keep their type: --dense makes plain tensors of some"),
+    "cast-untied": (INFO, "the cast tensor has a storage of its own now, and the other view keeps the old one"),
+    "cast-no-grad": (INFO, "torch loads no tensors of this type that require gradients, unless they are parameters"),
+    "dense-left": (WARNING, "no single plain tensor says the same: convert it where the program that wrote it runs"),
+    "dtype-widened": (INFO, "the values are the same; cast them back after loading"),
     "class-plain": (WARNING, "its contents were changed, and what the class does with them is unknown: a plain container takes its place"),
 }
 

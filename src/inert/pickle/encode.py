@@ -119,6 +119,8 @@ class Encoder:
         while todo:
             item = todo.pop()
             if swaps and id(item) in swaps:
+                if id(item) in self.kept:
+                    self.kept.add(id(swaps[id(item)]))
                 item = swaps[id(item)]
             kind = type(item)
             if kind is Op:
@@ -197,6 +199,9 @@ class Encoder:
         known = self.expanded.get(id(value))
         if known is None:
             node = self.expand(value) if self.expand is not None else value
+            if id(node) in self.swaps:  # the value's own node, which something else stands for now
+                node = self.swaps[id(node)]
+                node = node if type(node) in _TABLE or self.expand is None else self.expand(node)
             if type(node) not in _TABLE:
                 raise UnsupportedError(f"a pickle cannot hold {shown(value)} ({type(value).__name__})")
             known = self.expanded[id(value)] = value, node

@@ -14,6 +14,7 @@ from importlib import import_module
 
 from ..errors import UnsupportedError
 from ..sink import destination, room
+from ..torch.respelling import AS_IT_IS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,15 +35,17 @@ BATCH = 256  # files that are made visible together: each takes a descriptor unt
 
 class Saved:
     """What is to be written: ``root`` (plain values with Tensors and arrays in place), ``tensors`` (a Tensor for each array in it, by
-    id), ``metadata`` (texts that a format may keep), ``source`` (the Checkpoint it comes from, if any)."""
+    id), ``metadata`` (texts that a format may keep), ``source`` (the Checkpoint it comes from, if any), ``spelling`` of names and device
+    tags in pickles."""
 
-    __slots__ = ("metadata", "root", "source", "tensors")
+    __slots__ = ("metadata", "root", "source", "spelling", "tensors")
 
     def __init__(self, root: Any, tensors: dict[int, Tensor], metadata: dict[str, str] | None = None, source: Checkpoint | None = None):
         self.root = root
         self.tensors = tensors
         self.metadata = metadata or {}
         self.source = source
+        self.spelling = AS_IT_IS
 
 
 class Options:
