@@ -278,6 +278,7 @@ def test_the_corpus_as_legacy(path: Path, tmp_path: Path) -> None:
         said = inert.save(good, tmp_path / "x.pt", format="torch-legacy", sync=False)
         with inert.open(tmp_path / "x.pt") as again:
             assert {name: one.sha256() for name, one in again.root.items()} == {name: one.sha256() for name, one in good.items()}
-        if not said.notes:
+        known = all(one.layout.type in ("", "torch.nn.parameter.Parameter") for one in good.values())  # subclasses keep their classes
+        if not said.notes and known:
             theirs = torch.load(tmp_path / "x.pt", weights_only=True)
             assert {name: content(one) for name, one in theirs.items()} == {name: one.sha256() for name, one in good.items()}
