@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+import shutil
 from pathlib import Path
 
 import pytest
 
+import inert
+from inert.cli import main as inert_command
 from inert.finding import CODES
 from inert.formats import FORMATS
 from inert.writers import WRITERS
@@ -53,3 +58,30 @@ def test_the_script_writes_what_is_out_of_date_and_nothing_else(tmp_path: Path, 
     assert (tmp_path / "README.md").read_text(encoding="utf-8") == between(MARKED, "formats", formats())
     assert main(tmp_path) == 0
     assert not capsys.readouterr().out
+
+
+def blocks(section: str, language: str) -> list[str]:
+    """The fenced blocks of a language in a section of the README."""
+    text = README.read_text(encoding="utf-8").partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+def test_the_examples_of_convert_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(ROOT / "examples" / "demo.ckpt", "last.ckpt")
+    shutil.copy(ROOT / "tests" / "corpus" / "torch" / "python_objects.pt", "strange.pt")
+    (shell,) = blocks("Convert and edit", "sh")
+    commands = [shlex.split(line) for line in shell.splitlines() if line.startswith("inert ")]
+    for words in commands:
+        assert inert_command(words[1:]) == 0, (words, capsys.readouterr())
+        assert Path(words[3]).exists()
+    assert len(commands) > 6
+    (python,) = blocks("Convert and edit", "python")
+    exec(compile(python, "README.md", "exec"), {"inert": inert})
+    with inert.open("body.pt") as ckpt:
+        assert next(iter(ckpt.tensors)) == "0.weight"
+    with inert.open("edited.ckpt") as ckpt:
+        assert not ckpt.tensors["state_dict.head.bias"].numpy().any()
+        assert "optimizer_states" not in ckpt.root
+    with inert.open("small.ckpt") as ckpt:
+        assert {str(t.dtype) for name, t in ckpt.tensors.items() if name.startswith("state_dict.")} == {"bfloat16", "float32", "int64"}

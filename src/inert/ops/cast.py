@@ -135,6 +135,7 @@ class Casting:
             return made
         shared = views.layouts[id(storage)]
         alike = id(storage) not in views.fixed and all(other.dtype is layout.dtype for other in shared.values())
+        alike = alike and not (layout.neg and wish not in CLASS_OF)  # torch cannot negate such numbers later
         if not alike:  # something else looks at these bytes: they must stay
             layout = own(layout, self.limits)
             self.untied += names
