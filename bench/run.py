@@ -102,6 +102,33 @@ def loading(folder: Path, quick: bool) -> None:
     )
 
 
+def converting(folder: Path, quick: bool) -> None:
+    """One format into the other and back, whole processes: beside a copy of the file, and beside torch with safetensors."""
+    side = 256 if quick else 1024
+    paths = {suffix: folder / f"convert.{suffix}" for suffix in ("pt", "safetensors")}
+    torch.save({f"layers.{i}.weight": torch.full((side, side), float(i)) for i in range(256)}, paths["pt"])
+    inert.convert(paths["pt"], paths["safetensors"])
+    theirs = {
+        "pt": "import sys, torch; from safetensors.torch import save_file; save_file(torch.load(sys.argv[1], mmap=True), sys.argv[2])",
+        "safetensors": "import sys, torch; from safetensors.torch import load_file; torch.save(load_file(sys.argv[1]), sys.argv[2])",
+    }
+    for kind, other in (("pt", "safetensors"), ("safetensors", "pt")):
+        source, target = str(paths[kind]), str(folder / f"made.{other}")
+
+        def run(*words: str) -> Callable[[], Any]:
+            return lambda: subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+
+        ours = (sys.executable, "-m", "inert", "convert", source, target)
+        copy, synced = folder / "copy", f"cp {source!r} {str(folder / 'copy')!r} && sync -f {str(folder / 'copy')!r}"
+        peers = {"cp": run("cp", source, str(copy)), "torch+safetensors": run(sys.executable, "-c", theirs[kind], source, target)}
+        versus(f"whole process: {kind} to {other}, no sync", run(*ours, "--no-sync"), peers, 5)
+        versus(f"whole process: {kind} to {other}", run(*ours), {"cp and sync": run("sh", "-c", synced)}, 5)
+        code = "import inert, resource, sys; inert.convert(sys.argv[1], sys.argv[2], sync=False)\n"
+        code += "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+        peak = subprocess.check_output([sys.executable, "-c", code, source, target], text=True).strip()
+        print(f"{'':48} peak of inert's process: {peak} MiB")
+
+
 def whole_process(folder: Path) -> None:
     path = folder / "small.pt"
     torch.save(state_dict(300), path)
@@ -125,6 +152,7 @@ def main() -> None:
         many(folder, options.quick)
         loading(folder, options.quick)
         whole_process(folder)
+        converting(folder, options.quick)
     print(f"peak of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MiB")
 
 
