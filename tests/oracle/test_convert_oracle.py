@@ -99,6 +99,23 @@ def test_strip_extract_and_cast_as_torch_does(tmp_path: Path) -> None:
     assert loaded(tmp_path / "stripped.pt").keys() == {"epoch", "state_dict"}
 
 
+def test_strip_extract_cast_shard_and_merge_as_torch_does(tmp_path: Path) -> None:
+    """The whole way, by formats of other libraries and back: every tensor is the one that torch makes."""
+    torch.manual_seed(0)
+    weights = {f"layers.{i}.weight": torch.randn(256, 300 + i) for i in range(20)} | {"steps": torch.arange(7)}
+    torch.save({"state_dict": weights, "optimizer": {"state": {}, "param_groups": []}, "epoch": 1}, tmp_path / "in.pt")
+    wanted = {name: digest(t.bfloat16() if t.is_floating_point() else t) for name, t in weights.items()}
+    inert.convert(tmp_path / "in.pt", tmp_path / "out.pt", drop=["optimizer"], dtype="bf16")
+    (tmp_path / "shards").mkdir()
+    inert.convert(tmp_path / "out.pt", tmp_path / "shards", root="state_dict", max_shard_size="1MB")
+    assert len(list((tmp_path / "shards").glob("*-of-*"))) > 2
+    inert.convert(tmp_path / "shards", tmp_path / "merged.pt")
+    inert.convert(tmp_path / "shards", tmp_path / "merged.safetensors")
+    assert {name: digest(t) for name, t in loaded(tmp_path / "merged.pt").items()} == wanted
+    library = pytest.importorskip("safetensors.torch")
+    assert {name: digest(t) for name, t in library.load_file(tmp_path / "merged.safetensors").items()} == wanted
+
+
 def test_renamed_weights_fit_the_module_that_they_are_for(tmp_path: Path) -> None:
     state = trained(tmp_path / "in.pt")
     inert.convert(tmp_path / "in.pt", tmp_path / "out.pt", root="state_dict", keep=["body"], rename={r"^body\.": ""})
