@@ -11,7 +11,6 @@ import numpy as np
 
 from .arrays import array_of
 from .errors import FormatError, UnsupportedError
-from .names import piece
 from .tensor import Tensor
 
 TYPE_CHECKING = False
@@ -57,31 +56,3 @@ class Arrays:
             span.readinto(copy.data)
             copy.flags.writeable = not self.mmap
         return copy
-
-
-def find(value: Any, path: str) -> Any:
-    """The value at a dotted path; a key may hold dots itself, so the longest key that fits is taken at each step."""
-    steps, at = path.split("."), 0
-    while at < len(steps):
-        for end in range(len(steps), at, -1):
-            key = ".".join(steps[at:end])
-            found = step(value, key)
-            if found is not None:
-                value, at = found[0], end
-                break
-        else:
-            known = ", ".join(map(piece, list(value)[:8])) if isinstance(value, dict) else type(value).__name__
-            raise FormatError(f"no {'.'.join(steps[at:])!r} in {'.'.join(steps[:at]) or 'the saved object'}", hint=f"there is: {known}")
-    return value
-
-
-def step(value: Any, key: str) -> tuple[Any] | None:
-    """The item of one container under a key's text, in a tuple; None where there is none."""
-    if isinstance(value, dict):
-        if key in value:
-            return (value[key],)
-        return next(((item,) for name, item in value.items() if not isinstance(name, str) and piece(name) == key), None)
-    if isinstance(value, (list, tuple)):
-        return (value[int(key)],) if key.isdigit() and int(key) < len(value) else None
-    fields = getattr(value, "fields", None) or getattr(value, "__dict__", {})
-    return (fields[key],) if key in fields else None

@@ -121,7 +121,8 @@ def load(
     ``mmap``: read-only views of the mapped file; otherwise writable copies, one for each storage, that share memory as the tensors did.
     ``root``: only the value at this dotted path. What no plain array can say (sparse, quantised, meta …) stays a Tensor.
     Raises as ``open`` does, and FormatError where a tensor is damaged."""
-    from .loading import Arrays, find
+    from .loading import Arrays
+    from .names import find
 
     if byteorder not in (None, "little", "big"):
         raise ValueError("byteorder must be 'little', 'big' or None")

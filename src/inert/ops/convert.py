@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from ..errors import UnsupportedError
 from ..finding import Finding
-from ..loading import find
+from ..names import find
 from ..reading import open
 from ..saving import tensors_in
 from .select import rename as renamed
