@@ -130,7 +130,7 @@ def _grouped(group: list[tuple[int, int, int]], items: list[Any]) -> dict[int, T
 
 
 class _Torch:
-    """torch's own tensors, whose module the caller has imported. Storages are known by their address."""
+    """torch's own tensors, whose module the caller has imported. Storages are known as torch.save knows them: by torch's own object."""
 
     @staticmethod
     def tensor(value: Any) -> Tensor:
@@ -141,7 +141,7 @@ class _Torch:
         device = str(value.device)
         here = value.detach() if value.device.type == "cpu" else value.detach().cpu()
         held = here.untyped_storage()
-        storage = storage_of(held.data_ptr(), held.nbytes(), dtype, device, held, f"storage {held.data_ptr():#x}")
+        storage = storage_of(held.data_ptr(), held.nbytes(), dtype, device, held, f"storage {held._cdata:#x}")
         layout = Layout(dtype, tuple(here.shape), tuple(here.stride()), here.storage_offset(), storage, bool(value.requires_grad), device)
         layout.conj, layout.neg = bool(here.is_conj()), bool(here.is_neg())
         if type(value).__name__ == "Parameter":
