@@ -59,7 +59,7 @@ class Storing:
             self.pieces[known] = data_of(storage, self.order, unit)
             self.counts[known] = count
         first = self.types.setdefault(known, kind)
-        if first != kind:
+        if first != kind and storage.nbytes:
             raise UnsupportedError(f"one storage as {first} and as {kind}, which torch does not save", hint="copy one of the tensors")
         return "".join((known[:1], known[1:])) if self.anew else known
 
@@ -71,7 +71,7 @@ class Storing:
 
 
 def identity(storage: Storage) -> Any:
-    """What is equal for equal storage: torch's tensors in memory make a Storage for each, over one address."""
+    """What is equal for equal storage: torch's tensors in memory make a Storage for each, over one of torch's own."""
     return storage.key if storage.key.startswith("storage 0x") else storage
 
 

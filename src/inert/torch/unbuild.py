@@ -100,7 +100,10 @@ class Unbuilder:
 
     def reduced(self, value: Any) -> Any:
         """What the value's own type says of how it is pickled; for the types of Python and NumPy only."""
-        home = type(value).__module__.partition(".")[0]
+        kind = type(value)
+        if kind.__module__ == "torch" and kind.__name__ in _OF_TORCH:
+            return _OF_TORCH[kind.__name__](self, value)
+        home = kind.__module__.partition(".")[0]
         if home not in TRUSTED:
             raise UnsupportedError(f"a checkpoint of inert's holds no {type(value).__module__}.{type(value).__qualname__}", hint=_HINT)
         parts = value.__reduce_ex__(self.protocol)
@@ -168,7 +171,7 @@ class Unbuilder:
         return self.call("collections", "OrderedDict") if layout.hooks is None else layout.hooks
 
     def dtype(self, dtype: str) -> Global:
-        return self.name("torch", dtype)
+        return self.name("torch", str(dtype))  # a DType is a text of its own class
 
     def reference(self, layout: Layout) -> Reference:
         """The persistent id of a tensor's storage."""
@@ -277,8 +280,16 @@ def _size(u: Unbuilder, value: Size) -> Call:
 
 
 def _device(u: Unbuilder, value: Device) -> Call:
-    kind, _, index = str(value).partition(":")  # of a text without the sign, partition gives that very object
+    kind, _, index = str(value).partition(":")  # which gives back a Device itself where it finds no colon
     return u.call("torch", "device", kind, *([int(index)] if index else []))
+
+
+# torch's own plain values, where the caller has them: known by the names of their types
+_OF_TORCH: dict[str, Callable[[Unbuilder, Any], Any]] = {
+    "Size": lambda u, value: u.call("torch", "Size", tuple(value)),
+    "dtype": lambda u, value: u.dtype(str(value).removeprefix("torch.")),
+    "device": lambda u, value: _device(u, Device(str(value))),
+}
 
 
 def _object(u: Unbuilder, value: Object) -> Call:
