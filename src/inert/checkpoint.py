@@ -45,6 +45,16 @@ class Part:
         return f"<Part {self.name!r} {self.role} {self.size} bytes>"
 
 
+class Listing:
+    """``tensors`` by name in the object's order, and ``notes`` on what was left out of them."""
+
+    __slots__ = ("notes", "tensors")
+
+    def __init__(self, tensors: Mapping[str, Tensor], notes: list[Finding]) -> None:
+        self.tensors = tensors
+        self.notes = notes
+
+
 class Content:
     """What a format knows of one source. Subclasses override what they have; nothing is asked twice."""
 
@@ -68,6 +78,15 @@ class Content:
     def listed(self, root: Any) -> Any:
         """What tensors are listed from: the root, and what a format keeps beside it."""
         return root
+
+    def listing(self) -> Listing | None:
+        """The tensors by name, and notes about that, of a format whose names are not the paths of its root; then ``listed`` is not asked,
+        and nor is ``root`` before somebody wants it."""
+        return None
+
+    def profile(self) -> dict[str, Any] | None:
+        """What ``profiles.describe`` gives, of a format that says itself what was saved; no root is needed for it."""
+        return None
 
     def parts(self) -> dict[str, Part]:
         """Every record; decodes no pickle."""
@@ -137,7 +156,10 @@ class Checkpoint:
         return made
 
     def _listed(self) -> Any:
-        return self._once("listed", lambda: Lister(self.content.listed(self.root), self.content.limits))
+        return self._once("listed", self._list)
+
+    def _list(self) -> Listing | Lister:
+        return self.content.listing() or Lister(self.content.listed(self.root), self.content.limits)
 
     @property
     def notes(self) -> list[Finding]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .layout import Storage
 
-PLAIN = ("dense", "numpy", "tiled")
+PLAIN = ("dense", "numpy", "tiled", "strings")
 
 
 class Arrays:
@@ -42,7 +42,7 @@ class Arrays:
         known = self.made.get(key)
         if known is None:
             try:
-                known = array_of(layout, tensor.limits, None if self.mmap else self._copy(storage))
+                known = array_of(layout, tensor.limits, None if self.mmap or layout.kind == "strings" else self._copy(storage))
             except UnsupportedError:
                 known = tensor
             self.made[key] = known

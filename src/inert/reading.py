@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from .checkpoint import Checkpoint
 from .containers.folder import Folder
 from .errors import FormatError, InertError, LimitError
-from .formats import FORMATS, identify, locate
+from .formats import FORMATS, identify, locate, prefix
 from .limits import DEFAULT
 from .source import open_source
 
@@ -69,7 +69,8 @@ def open(
 
 
 def hold(source: str | os.PathLike[str] | BinaryIO) -> tuple[Source, tuple[str, ...]]:
-    """The Source of a path or a seekable binary file (for the path of a folder its Folder), and the members named behind the path."""
+    """The Source of a path or a seekable binary file, and the members named behind the path. The path of a folder gives its Folder, one
+    that only begins the names of a checkpoint's files a Prefix."""
     members: tuple[str, ...] = ()
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
@@ -77,6 +78,10 @@ def hold(source: str | os.PathLike[str] | BinaryIO) -> tuple[Source, tuple[str, 
             path, members = locate(path)
         if os.path.isdir(path):
             return Folder(path), members
+        if isinstance(path, str) and not os.path.lexists(path):
+            begun = prefix(path)
+            if begun is not None:
+                return begun, members
         source = path
     return open_source(source), members
 

@@ -96,7 +96,7 @@ class Tensor:
 
     @property
     def kind(self) -> str:
-        """dense · quantized · sparse_coo · sparse_csr · sparse_csc · sparse_bsr · sparse_bsc · nested · meta · wrapper · numpy · tiled.
+        """dense · quantized · sparse_coo · sparse_csr · sparse_csc · sparse_bsr · sparse_bsc · nested · meta · wrapper · numpy · tiled · strings · opaque.
 
         A tiled tensor is put together from its components, which are boxes of it."""
         return self.layout.kind
@@ -118,12 +118,15 @@ class Tensor:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the contiguous elements (packed where the dtype packs); of all components for a sparse or nested tensor."""
+        """Bytes of the contiguous elements (packed where the dtype packs); of all components for a sparse or nested tensor,
+        as stored for strings and opaque elements."""
         layout = self.layout
         if layout.components and layout.storage is None:
             return sum(part.nbytes for part in layout.components.values())
         if layout.kind == "wrapper":
             return 0
+        if not layout.dtype.itemsize and layout.storage is not None:
+            return layout.storage.nbytes
         return items_of(layout.dtype, layout.shape) * layout.dtype.itemsize
 
     @property

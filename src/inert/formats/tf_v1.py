@@ -1,0 +1,2 @@
+def claims(source, limits):
+    return None

@@ -1,0 +1,171 @@
+"""Entries of bundles as tensors: what the index says of each, and its Layout once somebody asks for it.
+
+Knows: the usual entry at a glance (type and shape; the rest by one pattern), bounds, byte order, string tensors, slices put together.
+Refuses to know: how the files are found. ``Bundle`` is asked for spans of shards and for other entries.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from ..errors import FormatError, InertError
+from ..layout import Layout, Storage, contiguous
+from ..source import Span
+from ..tensor import Tensor
+from ..tiled import Box, tiled
+from .messages import OPAQUE, TAIL, Entry, entry, number_of
+from .slices import box_of, key_of, uncovered
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Literal, Protocol
+
+    from ..dtypes import DType
+    from ..limits import Limits
+
+    class Bundle(Protocol):
+        limits: Limits
+        order: Literal["little", "big"]
+
+        def place(self, shard: int, offset: int, size: int) -> tuple[str, str]:
+            """(name of the shard's file, why these bytes are not in it)."""
+
+        def span(self, shard: int, offset: int, size: int) -> Span: ...
+
+        def raw(self, key: bytes) -> tuple[Bundle, bytes] | None:
+            """The entry under a key, and the bundle it is of."""
+
+
+Head = tuple["DType", tuple[int, ...], bool]  # element type, shape, whether both are sound
+
+
+class Stored:
+    """A tensor as its entry has it. ``dtype`` and ``shape`` are known at once; ``layout()`` takes the rest apart."""
+
+    __slots__ = ("bundle", "dtype", "key", "raw", "shape")
+
+    def __init__(self, bundle: Bundle, key: bytes, raw: bytes, dtype: DType, shape: tuple[int, ...]) -> None:
+        self.bundle = bundle
+        self.key = key
+        self.raw = raw
+        self.dtype = dtype
+        self.shape = shape
+
+    def entry(self) -> Entry:
+        return entry(self.raw)
+
+    def layout(self) -> Layout:
+        found = self.entry()
+        if found.slices:
+            return whole(self.bundle, self.key, found, [(self.bundle, found.slices)])
+        return plain(self.bundle, found)
+
+
+class Joined(Stored):
+    """A partitioned tensor of which several bundles have slices."""
+
+    __slots__ = ("others",)
+    others: list[tuple[Bundle, Entry]]
+
+    def layout(self) -> Layout:
+        found = self.entry()
+        return whole(self.bundle, self.key, found, [(self.bundle, found.slices), *((one, its.slices) for one, its in self.others)])
+
+
+def stored(bundle: Bundle, key: bytes, raw: bytes, heads: dict[bytes, Head]) -> tuple[Stored, bool]:
+    """The tensor of an entry, and whether it is made of slices. ``heads``: what equal beginnings of entries have been found to say.
+    FormatError where the bytes are no entry."""
+    size = 4 + raw[3] if len(raw) > 3 and raw[0] == 8 and raw[2] == 0x12 and raw[1] | raw[3] < 0x80 else 0
+    if size and TAIL.fullmatch(raw, size) is not None:
+        head = heads.get(raw[:size])
+        if head is None:
+            found = entry(raw[:size])
+            head = heads[raw[:size]] = found.dtype, found.shape, not found.fault
+        return Stored(bundle, key, raw, head[0], head[1]), False
+    found = entry(raw)
+    return Stored(bundle, key, raw, found.dtype, found.shape), bool(found.slices)
+
+
+def quick(raw: bytes) -> tuple[int, int, int] | None:
+    """(shard, offset, size) of a usual entry; None for any other one."""
+    size = 4 + raw[3] if len(raw) > 3 and raw[0] == 8 and raw[2] == 0x12 and raw[1] | raw[3] < 0x80 else 0
+    match = TAIL.fullmatch(raw, size) if size else None
+    if match is None:
+        return None
+    shard, offset, length = match.groups()
+    return number_of(shard), number_of(offset), number_of(length)
+
+
+def plain(bundle: Bundle, found: Entry) -> Layout:
+    """The Layout of a tensor whose bytes lie in one run."""
+    dtype, shape = found.dtype, found.shape
+    wrong = found.fault or unfit(dtype, shape, found.size, bundle.limits)
+    name, missing = bundle.place(found.shard, found.offset, found.size)
+    storage = Storage(f"{name}@{found.offset}", max(found.size, 0), dtype, "cpu", lambda: bundle.span(found.shard, found.offset, found.size))
+    storage.order = bundle.order
+    made = Layout(dtype, shape, contiguous(shape), 0, storage)
+    made.fault = storage.fault = wrong or missing
+    if dtype == "string":
+        made.kind = "strings"
+        made.strings = lambda: strings(storage, prod(shape), bundle.order)
+    elif not dtype.itemsize:
+        made.kind = "opaque"
+    return made
+
+
+def strings(storage: Storage, count: int, order: Literal["little", "big"]) -> list[bytes]:
+    from .strings import elements
+
+    try:
+        return elements(storage.span().read(), count, order)
+    except InertError as error:
+        error.part = error.part or storage.key
+        raise
+
+
+def unfit(dtype: DType, shape: tuple[int, ...], size: int, limits: Limits) -> str:
+    """Why so many bytes cannot be a tensor of this type and shape; "" where they can."""
+    if len(shape) > limits.rank:
+        return f"{len(shape)} dimensions, more than {limits.rank}"
+    count = 1
+    for step in shape:
+        count *= step
+    if count >= 1 << 63:
+        return "the number of elements exceeds 64 bits"
+    if not dtype.itemsize:
+        if dtype == "string" and size < count + 4:
+            return f"{size:,} bytes cannot hold {count:,} strings"
+        return "" if dtype == "string" or dtype in OPAQUE else f"TensorFlow has no {dtype}"
+    wanted = count * dtype.itemsize
+    return "" if size == wanted else f"{size:,} bytes are stored for {dtype}{list(shape)}, which takes {wanted:,}"
+
+
+# -- partitioned tensors --------------------------------------------------------------------------------------------------------
+
+
+def whole(bundle: Bundle, key: bytes, found: Entry, parts: list[tuple[Bundle, list[tuple[tuple[int, int], ...]]]]) -> Layout:
+    """The Layout of a tensor that is put together from its slices, which are its components."""
+    boxes, wrong = [], found.fault
+    for home, slices in parts:
+        for extents in slices:
+            try:
+                offsets, sizes = box_of(extents, found.shape)
+                held = home.raw(key_of(key, extents))
+                if held is None:
+                    raise FormatError(f"its slice at {list(offsets)} has no entry in the index")
+                layout = plain(held[0], entry(held[1]))
+            except InertError as error:
+                wrong = wrong or error.message
+                continue
+            if layout.dtype != found.dtype or layout.shape != sizes:
+                said = f"its slice at {list(offsets)} is {layout.dtype}{list(layout.shape)} where {found.dtype}{list(sizes)} was announced"
+                wrong = wrong or said
+            wrong = wrong or layout.fault
+            boxes.append(Box(offsets, sizes, Tensor(layout, bundle.limits)))
+    wrong = wrong or unfit(found.dtype, found.shape, prod(found.shape) * found.dtype.itemsize, bundle.limits) if found.dtype.itemsize else wrong
+    wrong = wrong or uncovered(found.shape, [(box.offsets, box.shape) for box in boxes])
+    if not wrong and not found.dtype.itemsize:
+        wrong = f"a partitioned tensor of {found.dtype} elements is not put together; see its components"
+    made = tiled(found.dtype, found.shape if not wrong or min(found.shape, default=0) >= 0 else (), boxes, key.decode("utf-8", "replace"), bundle.limits)
+    made.fault = made.storage.fault = wrong or made.fault  # type: ignore[union-attr]
+    return made
