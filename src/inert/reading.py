@@ -78,8 +78,8 @@ def hold(source: str | os.PathLike[str] | BinaryIO) -> tuple[Source, tuple[str, 
             path, members = locate(path)
         if os.path.isdir(path):
             return Folder(path), members
-        if isinstance(path, str) and not os.path.lexists(path):
-            begun = prefix(path)
+        if not os.path.lexists(path):
+            begun = prefix(os.fsdecode(path))
             if begun is not None:
                 return begun, members
         source = path

@@ -96,7 +96,8 @@ class Tensor:
 
     @property
     def kind(self) -> str:
-        """dense · quantized · sparse_coo · sparse_csr · sparse_csc · sparse_bsr · sparse_bsc · nested · meta · wrapper · numpy · tiled · strings · opaque.
+        """dense · quantized · sparse_coo · sparse_csr · sparse_csc · sparse_bsr · sparse_bsc · nested · meta · wrapper · numpy · tiled ·
+        strings · opaque.
 
         A tiled tensor is put together from its components, which are boxes of it."""
         return self.layout.kind

@@ -66,7 +66,9 @@ FORMATS: tuple[Format, ...] = (
         "TensorFlow: PREFIX.index with PREFIX.data-00000-of-00001, named by the prefix, any of its files, a folder or a SavedModel",
         r"\.index|\.data-\d{5,10}-of-\d{5,10}|_temp(_[0-9a-f]{32})?",
     ),
-    Format("tf-v1", "tf_v1", "TensorFlow's Saver before 0.12 (write_version=V1): one file, or PREFIX-00000-of-00003", r"-\d{5,10}-of-\d{5,10}"),
+    Format(
+        "tf-v1", "tf_v1", "TensorFlow's Saver before 0.12 (write_version=V1): one file, or PREFIX-00000-of-00003", r"-\d{5,10}-of-\d{5,10}"
+    ),
     Format("pickle", "bare_pickle", "a bare pickle: NumPy dicts, joblib, an extracted data.pkl, several pickles one behind another"),
     Format(
         "wrapped", "wrapped", "any of these inside of gzip, xz, bzip2, zstd, LZ4 or zlib, or as the one checkpoint in a zip or tar archive"

@@ -24,7 +24,7 @@ from ..tensor import Tensor
 from ..tensorflow import graph
 from ..tensorflow.entries import Joined, Stored, quick, stored
 from ..tensorflow.messages import Header, entry, header
-from ..tensorflow.slices import decode, key_of
+from ..tensorflow.slices import decode, key_of, spelt
 from ..tensorflow.strings import strings_crc, variants_crc
 from .tf_places import BUNDLE, INDEX, find
 
@@ -348,17 +348,27 @@ class TfBundle(Content):
     # -- what a checkpoint is asked -----------------------------------------------------------------------------------------------
 
     def profile(self) -> dict[str, Any]:
-        
-        return profile(self)
+        from .tf_profile import profile
+
+        first = self.bundles[0].header
+        tensors = self.tensors()
+        for tensor in tensors.values():
+            tensor.layout  # noqa: B018  # asks for the data files
+        files = sorted(shard.name for bundle in self.bundles for shard in bundle.shards.values())
+        facts = {
+            "writer": f"TensorFlow with checkpoints of version {first.producer}, for readers of version {first.min_consumer} and later",
+            "index": [bundle.name for bundle in self.bundles],
+            "data files": {"number": sum(bundle.header.shards for bundle in self.bundles), "used": files},
+        }
+        return profile(tensors, self.nodes()[0], self.objects, facts)
 
     def places(self) -> Iterator[tuple[str, Bundle, int, int, int, bytes]]:
         """(name, bundle, shard, offset, size, entry) of whatever lies in one run of a data file: tensors, and slices under their names."""
         self.tensors()
-        named = [(name, one.bundle, one.raw) for name, one in self.stored.items()]
-        for bundle, key, raw in self.slices:
-            name, extents = decode(key) or (key, ())
-            spec = ",".join("-" if length < 0 else f"{start}:{start + length}" for start, length in extents)
-            named.append((f"{str(name, 'utf-8', 'surrogateescape')}[{spec}]", bundle, raw))
+        named: list[tuple[str, Any, bytes]] = [(name, one.bundle, one.raw) for name, one in self.stored.items()]
+        for home, key, raw in self.slices:
+            whole_name, extents = decode(key) or (key, ())
+            named.append((f"{str(whole_name, 'utf-8', 'surrogateescape')}[{spelt(extents)}]", home, raw))
         for name, bundle, raw in named:
             found = quick(raw)
             if found is not None:
@@ -386,14 +396,8 @@ class TfBundle(Content):
         return made
 
     def metadata(self) -> dict[str, str]:
-        first = self.bundles[0].header
-        said = {
-            "byteorder": self.bundles[0].order,
-            "shards": str(sum(bundle.header.shards for bundle in self.bundles)),
-            "producer": str(first.producer),
-            "min_consumer": str(first.min_consumer),
-        }
-        return said | ({"bad_consumers": ", ".join(map(str, first.bad_consumers[:20]))} if first.bad_consumers else {})
+        shards = sum(bundle.header.shards for bundle in self.bundles)
+        return {"byteorder": self.bundles[0].order, "shards": str(shards), **self.bundles[0].header.told()}
 
     def notes(self) -> list[Finding]:
         self.tensors()
@@ -439,7 +443,9 @@ def shard_checks(content: TfBundle) -> Iterator[Finding]:
         end = max(offset + size for offset, size, _ in held)
         if end > shard.file.size:
             hit = tuple(name for offset, size, name in held if offset + size > shard.file.size)
-            yield Finding("tf-shard-short", f"the index places bytes up to {end:,} in it; it has {shard.file.size:,}", shard.name, None, hit)
+            yield Finding(
+                "tf-shard-short", f"the index places bytes up to {end:,} in it; it has {shard.file.size:,}", shard.name, None, hit
+            )
         elif end < shard.file.size:
             yield Finding("tf-shard-long", f"its last tensor ends at byte {end:,} of {shard.file.size:,}", shard.name, end)
 

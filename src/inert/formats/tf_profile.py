@@ -24,7 +24,9 @@ SLOT = re.compile(
     r"(?s)(?P<variable>.+)/(?P<slot>Adam(?:_1)?|adam_[mv]|AdaMax(?:_1)?|Momentum|RMSProp(?:_1)?|Adagrad|Adadelta(?:_1)?|Ftrl(?:_1)?|"
     r"[Ll]amb(?:_1)?|Adam(?:W)?Optimizer(?:_\d)?|ExponentialMovingAverage)"
 )
-SCALARS = re.compile(r"(?:.*/)?(?:beta\d_power(?:_\d+)?|(?:beta_\d|decay|learning_rate|iter|epsilon|rho|momentum)/\.ATTRIBUTES/VARIABLE_VALUE)")
+SCALARS = re.compile(
+    r"(?:.*/)?(?:beta\d_power(?:_\d+)?|(?:beta_\d|decay|learning_rate|iter|epsilon|rho|momentum)/\.ATTRIBUTES/VARIABLE_VALUE)"
+)
 KERAS = re.compile(r"(?:.*/)?optimizer/(?:_variables/|_iterations|_learning_rate|iterations|learning_rate|beta_\d)")
 MOST = 20
 

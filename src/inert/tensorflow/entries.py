@@ -6,6 +6,7 @@ Refuses to know: how the files are found. ``Bundle`` is asked for spans of shard
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 
 from ..errors import FormatError, InertError
@@ -98,10 +99,11 @@ def quick(raw: bytes) -> tuple[int, int, int] | None:
 
 def plain(bundle: Bundle, found: Entry) -> Layout:
     """The Layout of a tensor whose bytes lie in one run."""
-    dtype, shape = found.dtype, found.shape
-    wrong = found.fault or unfit(dtype, shape, found.size, bundle.limits)
+    dtype, shape = found.dtype, found.shape[: bundle.limits.rank]
+    wrong = found.fault or unfit(dtype, found.shape, found.size, bundle.limits)
     name, missing = bundle.place(found.shard, found.offset, found.size)
-    storage = Storage(f"{name}@{found.offset}", max(found.size, 0), dtype, "cpu", lambda: bundle.span(found.shard, found.offset, found.size))
+    opener = partial(bundle.span, found.shard, found.offset, found.size)
+    storage = Storage(f"{name}@{found.offset}", max(found.size, 0), dtype, "cpu", opener)
     storage.order = bundle.order
     made = Layout(dtype, shape, contiguous(shape), 0, storage)
     made.fault = storage.fault = wrong or missing
@@ -123,21 +125,35 @@ def strings(storage: Storage, count: int, order: Literal["little", "big"]) -> li
         raise
 
 
-def unfit(dtype: DType, shape: tuple[int, ...], size: int, limits: Limits) -> str:
-    """Why so many bytes cannot be a tensor of this type and shape; "" where they can."""
+def unfit(dtype: DType, shape: tuple[int, ...], size: int | None, limits: Limits) -> str:
+    """Why ``size`` bytes cannot be a tensor of this type and shape; "" where they can. None: as many as it takes."""
     if len(shape) > limits.rank:
         return f"{len(shape)} dimensions, more than {limits.rank}"
-    count = 1
+    most = max(dtype.itemsize, 1)
     for step in shape:
-        count *= step
-    if count >= 1 << 63:
-        return "the number of elements exceeds 64 bits"
-    if not dtype.itemsize:
-        if dtype == "string" and size < count + 4:
-            return f"{size:,} bytes cannot hold {count:,} strings"
-        return "" if dtype == "string" or dtype in OPAQUE else f"TensorFlow has no {dtype}"
+        most *= max(step, 1)
+    if most >= 1 << 63:
+        return "its size exceeds 64 bits"
+    if not dtype.itemsize and dtype not in ("string", *OPAQUE):
+        return f"TensorFlow has no {dtype}"
+    if size is None or dtype in OPAQUE:
+        return ""
+    count = prod(shape)
+    if dtype == "string":
+        return f"{size:,} bytes cannot hold {count:,} strings" if size < count + 4 else ""
     wanted = count * dtype.itemsize
     return "" if size == wanted else f"{size:,} bytes are stored for {dtype}{list(shape)}, which takes {wanted:,}"
+
+
+def assembled(dtype: DType, shape: tuple[int, ...], boxes: list[Box], name: str, wrong: str, limits: Limits) -> Layout:
+    """The Layout of a tensor of slices, refused for what is ``wrong`` with it, or with the slices together."""
+    wrong = wrong or unfit(dtype, shape, None, limits) or uncovered(shape, [(box.offsets, box.shape) for box in boxes])
+    if not wrong and not dtype.itemsize:
+        wrong = f"a partitioned tensor of {dtype} elements is not put together; see its components"
+    made = tiled(dtype, shape[: limits.rank], boxes, name, limits)
+    assert made.storage is not None
+    made.fault = made.storage.fault = wrong or made.fault
+    return made
 
 
 # -- partitioned tensors --------------------------------------------------------------------------------------------------------
@@ -162,10 +178,4 @@ def whole(bundle: Bundle, key: bytes, found: Entry, parts: list[tuple[Bundle, li
                 wrong = wrong or said
             wrong = wrong or layout.fault
             boxes.append(Box(offsets, sizes, Tensor(layout, bundle.limits)))
-    wrong = wrong or unfit(found.dtype, found.shape, prod(found.shape) * found.dtype.itemsize, bundle.limits) if found.dtype.itemsize else wrong
-    wrong = wrong or uncovered(found.shape, [(box.offsets, box.shape) for box in boxes])
-    if not wrong and not found.dtype.itemsize:
-        wrong = f"a partitioned tensor of {found.dtype} elements is not put together; see its components"
-    made = tiled(found.dtype, found.shape if not wrong or min(found.shape, default=0) >= 0 else (), boxes, key.decode("utf-8", "replace"), bundle.limits)
-    made.fault = made.storage.fault = wrong or made.fault  # type: ignore[union-attr]
-    return made
+    return assembled(found.dtype, found.shape, boxes, key.decode("utf-8", "replace"), wrong, bundle.limits)

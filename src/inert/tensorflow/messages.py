@@ -46,6 +46,11 @@ class Header:
         self.big = False
         self.bad_consumers: list[int] = []
 
+    def told(self) -> dict[str, str]:
+        """The versions, as metadata."""
+        said = {"producer": str(self.producer), "min_consumer": str(self.min_consumer)}
+        return said | ({"bad_consumers": ", ".join(map(str, self.bad_consumers[:20]))} if self.bad_consumers else {})
+
 
 def header(data: Bytes) -> Header:
     """FormatError where the bytes are no BundleHeaderProto."""
@@ -155,4 +160,3 @@ def number_of(raw: bytes | None) -> int:
     for byte in reversed(raw):
         value = value << 7 | byte & 0x7F
     return value
-

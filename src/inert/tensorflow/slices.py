@@ -85,6 +85,11 @@ def _number(key: bytes, at: int) -> tuple[int, int]:
     return (value - (1 << 8 * width) if value >> (8 * width - 1) else value), at + width
 
 
+def spelt(extents: Iterable[Extent]) -> str:
+    """A slice as people write one: 0:2,:."""
+    return ",".join(":" if length < 0 else f"{start}:{start + length}" for start, length in extents)
+
+
 # -- boxes ------------------------------------------------------------------------------------------------------------------
 
 

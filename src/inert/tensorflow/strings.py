@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Order = Literal["little", "big"]
 
 CRC = 4
+OTHER: dict[str, Order] = {"little": "big", "big": "little"}
 
 
 def lengths(data: bytes, count: int) -> tuple[list[int], int]:
@@ -37,10 +38,10 @@ def lengths(data: bytes, count: int) -> tuple[list[int], int]:
 
 
 def elements(data: bytes, count: int, order: Order) -> list[bytes]:
-    """Every string. FormatError where lengths or their checksum are wrong."""
+    """Every string. FormatError where lengths or their checksum are wrong; a checksum of the other byte order will do, though TensorFlow
+    refuses it (``strings_crc`` tells them apart)."""
     sizes, at = lengths(data, count)
-    stored = int.from_bytes(data[at : at + CRC], order)
-    if masked(lengths_crc(sizes, order)) != stored:
+    if not any(masked(lengths_crc(sizes, one)) == int.from_bytes(data[at : at + CRC], one) for one in (order, OTHER[order])):
         raise FormatError("the lengths of its strings do not have the checksum that is stored", offset=at)
     ends = list(accumulate(sizes, initial=at + CRC))
     return [data[start : start + size] for start, size in zip(ends, sizes, strict=False)]
@@ -52,8 +53,12 @@ def lengths_crc(sizes: list[int], order: Order) -> int:
 
 
 def strings_crc(data: bytes, count: int, order: Order) -> int:
-    """What the entry of a string tensor has for a checksum, unmasked: lengths, their masked checksum, then the bytes."""
+    """What the entry of a string tensor has for a checksum, unmasked: lengths, their masked checksum, then the bytes. FormatError where
+    the lengths' own checksum is wrong."""
     sizes, at = lengths(data, count)
+    wanted, stored = masked(lengths_crc(sizes, order)), int.from_bytes(data[at : at + CRC], order)
+    if wanted != stored:
+        raise FormatError(f"the checksum of its lengths is {wanted:08x}, not {stored:08x}", offset=at)
     return crc32c(data[at:], lengths_crc(sizes, order))
 
 
