@@ -6,6 +6,7 @@ Refuses to know: formats. A format hands over a Content, which answers the quest
 
 from __future__ import annotations
 
+import gc
 from threading import RLock
 from types import MappingProxyType
 
@@ -22,6 +23,18 @@ if TYPE_CHECKING:
     from .pickle.decode import Document
     from .source import Source
     from .tensor import Tensor
+
+
+class Calm:
+    """No garbage collection meanwhile: a reading makes many objects that all stay, which the collector would look through over and over."""
+
+    def __enter__(self) -> None:
+        self.was = gc.isenabled()
+        gc.disable()
+
+    def __exit__(self, *_: object) -> None:
+        if self.was:
+            gc.enable()
 
 
 class Part:

@@ -6,11 +6,10 @@ Refuses to know: formats and values.
 
 from __future__ import annotations
 
-import gc
 import os
 from contextlib import contextmanager
 
-from .checkpoint import Checkpoint
+from .checkpoint import Calm, Checkpoint
 from .containers.folder import Folder
 from .errors import FormatError, InertError, LimitError
 from .formats import FORMATS, identify, locate, prefix
@@ -26,18 +25,6 @@ if TYPE_CHECKING:
     from .formats import Format
     from .limits import Limits
     from .source import Source
-
-
-class _Calm:
-    """No garbage collection meanwhile: a reading makes many objects that all stay, which the collector would look through over and over."""
-
-    def __enter__(self) -> None:
-        self.was = gc.isenabled()
-        gc.disable()
-
-    def __exit__(self, *_: object) -> None:
-        if self.was:
-            gc.enable()
 
 
 def open(
@@ -58,7 +45,7 @@ def open(
     OSError (no such file) passes through."""
     if byteorder not in (None, "little", "big"):
         raise ValueError("byteorder must be 'little', 'big' or None")
-    with _Calm(), _opened(source, limits, byteorder, formats) as content:
+    with Calm(), _opened(source, limits, byteorder, formats) as content:
         checkpoint = Checkpoint(content)
         checkpoint.pickles, checkpoint.tensors  # noqa: B018  # what is damaged is refused here, not at the first tensor
         if strict and checkpoint.errors:
@@ -123,7 +110,7 @@ def load(
 
     if byteorder not in (None, "little", "big"):
         raise ValueError("byteorder must be 'little', 'big' or None")
-    with _Calm(), _opened(source, limits, byteorder, FORMATS) as content, content.source.steady():
+    with Calm(), _opened(source, limits, byteorder, FORMATS) as content, content.source.steady():
         value, _ = content.root(Arrays(mmap))
     content.close()
     return value if root is None else find(value, root)

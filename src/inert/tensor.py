@@ -28,13 +28,14 @@ class Tensor:
 
     __slots__ = ("_base", "_key", "_layout", "limits", "name")
 
-    def __init__(self, layout: Any, limits: Limits = DEFAULT) -> None:
-        """``layout`` is a Layout, or something that knows dtype and shape and whose ``layout()`` makes the Layout when it is needed."""
+    def __init__(self, layout: Any, limits: Limits = DEFAULT, name: str = "", base: tuple[Any, ...] | None = None, key: Any = None) -> None:
+        """``layout`` is a Layout, or something that knows dtype and shape and whose ``layout()`` makes the Layout when it is needed.
+        The rest is what ``place`` says."""
         self._layout = layout
         self.limits = limits
-        self.name = ""
-        self._base: tuple[Any, ...] | None = None
-        self._key: Any = None
+        self.name = name
+        self._base = base
+        self._key = key
 
     @property
     def path(self) -> tuple[Any, ...]:

@@ -13,6 +13,8 @@ Facts: LevelDB doc/table_format.md; TensorFlow 2.21 lib/io/table.cc, block.cc, f
 from __future__ import annotations
 
 from bisect import bisect_left
+from itertools import pairwise
+from operator import lt
 
 from ..errors import FormatError, InertError, LimitError, TruncatedError
 from .crc32c import crc32c, masked
@@ -82,12 +84,46 @@ class Block:
             start = at + own
             at = start + length
             if shared > len(key) or at > end:
-                raise FormatError("an entry reaches beyond its block", offset=max(self.base, 0) + first)
+                raise self._beyond(first)
             key = key[:shared] + (data[start - own : start] if self.copied else bytes(data[start - own : start]))
             budget -= shared
             if budget < 0:
-                raise LimitError("the keys of a block share far more bytes than it has", hint="raise Limits.name_bytes")
+                raise _shares()
             yield key, start, at
+
+    def pairs(self) -> tuple[list[bytes], list[bytes], FormatError | None]:
+        """Every key and every value, as copies; and what ended that too early. The same as ``entries``, in one loop: a listing's time goes
+        here."""
+        data, end, at, key, budget = bytes(self.data[: self.end]), self.end, 0, b"", self.budget
+        keys: list[bytes] = []
+        values: list[bytes] = []
+        try:
+            while at < end:
+                first = at
+                shared, own, length = data[at : at + 3] if at + 3 <= end else (128, 0, 0)
+                if shared | own | length < 0x80:
+                    at += 3
+                else:
+                    shared, at = varint(data, at, end)
+                    own, at = varint(data, at, end)
+                    length, at = varint(data, at, end)
+                start = at + own
+                stop = start + length
+                if shared > len(key) or stop > end:
+                    return keys, values, self._beyond(first)
+                key = key[:shared] + data[at:start] if shared else data[at:start]
+                budget -= shared
+                if budget < 0:
+                    raise _shares()
+                keys.append(key)
+                values.append(data[start:stop])
+                at = stop
+        except FormatError as error:
+            return keys, values, error
+        return keys, values, None
+
+    def _beyond(self, at: int) -> FormatError:
+        return FormatError("an entry reaches beyond its block", offset=max(self.base, 0) + at)
 
     def find(self, key: bytes) -> tuple[int, int] | None:
         """Start and end of the value of a key."""
@@ -109,6 +145,10 @@ class Block:
 
     def _first(self, number: int) -> bytes:
         return next(self.entries(self._restart(number)), (b"", 0, 0))[0]
+
+
+def _shares() -> LimitError:
+    return LimitError("the keys of a block share far more bytes than it has", hint="raise Limits.name_bytes")
 
 
 class Table:
@@ -178,8 +218,7 @@ class Table:
                 block = self.block(handle)
                 for key, start, end in block.entries():
                     if last is not None and key <= last:
-                        what = "twice" if key == last else "out of order"
-                        faults.append(Fault("order", f"the key {key[:80]!r} stands there {what}", handle[0]))
+                        faults.append(_disorder(last, key, handle[0]))
                     last = key
                     yield key, block, start, end
                     count += 1
@@ -188,9 +227,34 @@ class Table:
             except FormatError as error:
                 faults.append(Fault("block", error.message, handle[0] if error.offset is None else error.offset))
 
+    def listing(self, faults: list[Fault]) -> Iterator[tuple[list[bytes], list[bytes]]]:
+        """The keys and values of block after block, as copies: the same as ``entries``, quicker where values are small."""
+        last, count = b"", 0
+        for handle in self.handles:
+            try:
+                keys, values, wrong = self.block(handle).pairs()
+            except FormatError as error:
+                keys, values, wrong = [], [], error
+            if wrong is not None:
+                faults.append(Fault("block", wrong.message, handle[0] if wrong.offset is None else wrong.offset))
+            if keys:
+                if not all(map(lt, keys, keys[1:])) or (count and keys[0] <= last):
+                    for before, key in pairwise([last, *keys] if count else keys):
+                        if key <= before:
+                            faults.append(_disorder(before, key, handle[0]))
+                last, count = keys[-1], count + len(keys)
+            if count > self.limits.entries:
+                raise LimitError(f"more than {self.limits.entries:,} entries", part=self.source.name, hint="raise Limits.entries")
+            yield keys, values
+
     def span(self, block: Block, start: int, end: int) -> Span | None:
         """Where a value lies plainly in the file; None where its block is compressed."""
         return None if block.base < 0 else self.source.span(block.base + start, end - start)
+
+
+def _disorder(before: bytes, key: bytes, offset: int) -> Fault:
+    what = "twice" if key == before else "out of order"
+    return Fault("order", f"the key {key[:80]!r} stands there {what}", offset)
 
 
 # -- checks -----------------------------------------------------------------------------------------------------------------

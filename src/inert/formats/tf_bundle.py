@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from math import prod
 from threading import RLock
 
-from ..checkpoint import Content, Listing, Part
+from ..checkpoint import Calm, Content, Listing, Part
 from ..containers import sstable
 from ..containers.crc32c import crc32c, masked
 from ..containers.folder import Folder
@@ -22,7 +22,7 @@ from ..finding import Finding
 from ..source import BesideSource
 from ..tensor import Tensor
 from ..tensorflow import graph
-from ..tensorflow.entries import Joined, Stored, quick, stored
+from ..tensorflow.entries import Joined, Stored, listed, quick, stored
 from ..tensorflow.messages import Header, entry, header
 from ..tensorflow.slices import decode, key_of, spelt
 from ..tensorflow.strings import strings_crc, variants_crc
@@ -86,6 +86,7 @@ class Bundle:
         self.name = stem + INDEX if folder is not None else file.name
         self.table = sstable.Table(file, self.limits)
         self.shards: dict[int, Shard] = {}
+        self.heads: dict[bytes, Head] = {}
         self.header, self.notes = self._header()
         self.order: Literal["little", "big"] = "big" if self.header.big else "little"
 
@@ -184,10 +185,10 @@ class Lazy(Mapping[str, Tensor]):
         return found
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.owner.tensors())
+        return iter(self.owner.entries())
 
     def __len__(self) -> int:
-        return len(self.owner.tensors())
+        return len(self.owner.entries())
 
     def items(self) -> ItemsView[str, Tensor]:
         return self.owner.tensors().items()
@@ -210,12 +211,12 @@ class TfBundle(Content):
             raise FormatError("it has no index", part=source.name)
         if len({bundle.header.big for bundle in self.bundles}) > 1:
             raise FormatError("its parts are of different byte orders", part=source.name)
-        self.heads: dict[bytes, Head] = {}
         self.known: dict[str, Tensor] = {}  # looked up one by one
         self.lock = RLock()
         self.stored: dict[str, Stored] = {}
         self.slices: list[tuple[Bundle, bytes, bytes]] = []  # entries of slices: bundle, key, entry
         self.odd: list[Finding] = []
+        self._listed = False
         self._tensors: dict[str, Tensor] | None = None
         self._nodes: tuple[list[graph.Node], list[Finding]] | None = None
         self.objects = any(bundle.has(graph.KEY.encode()) for bundle in self.bundles)
@@ -236,7 +237,7 @@ class TfBundle(Content):
                 raw = bundle.table.get(key)
                 if raw is None:
                     return None
-                found = stored(bundle, key, raw, self.heads)[0]
+                found = stored(bundle, key, raw, bundle.heads)
             except FormatError:
                 return self.tensors().get(name)
             with self.lock:
@@ -244,62 +245,77 @@ class TfBundle(Content):
         return self.tensors().get(name)
 
     def _placed(self, name: str, found: Stored) -> Tensor:
-        path = graph.path_of(name) if self.objects else ()
-        return Tensor(found, self.limits).place(name, path[:-1], path[-1] if path else name)
+        path = graph.path_of(name) if self.objects else (name,)
+        return Tensor(found, self.limits, name, path[:-1], path[-1] if path else name)
 
     def tensors(self) -> dict[str, Tensor]:
         """All tensors in the order of their keys, from one pass over the index."""
         with self.lock:
             if self._tensors is None:
-                self._list()
-                known, objects, limits = self.known, self.objects, self.limits
-                made = {}
-                for name, found in self.stored.items():
-                    if objects or name in known:
-                        made[name] = known.get(name) or self._placed(name, found)
+                with Calm():
+                    self.entries()
+                    limits = self.limits
+                    if self.objects:
+                        made = {name: self._placed(name, found) for name, found in self.stored.items()}
                     else:
-                        made[name] = Tensor(found, limits).place(name, (), name)
-                self._tensors = made
+                        made = {name: Tensor(found, limits, name, (), name) for name, found in self.stored.items()}
+                self._tensors = made | self.known
             return self._tensors
+
+    def entries(self) -> dict[str, Stored]:
+        """What the index has of every tensor."""
+        with self.lock:
+            if not self._listed:
+                with Calm():
+                    self._list()
+                self._listed = True
+            return self.stored
 
     def _list(self) -> None:
         parted: dict[str, list[Stored]] = {}
         budget = self.limits.name_bytes
         for bundle in self.bundles:
             faults: list[sstable.Fault] = []
-            for key, block, start, end in bundle.table.entries(faults):
-                raw = bytes(block.data[start:end])
-                if key[:1] == b"\0":
-                    self.slices.append((bundle, key, raw))
-                    continue
-                if not key:
-                    continue
-                name = str(key, "utf-8", "surrogateescape")
-                budget -= len(name)
+            for keys, values in bundle.table.listing(faults):
+                while keys and not keys[0]:  # the header; a second one is out of order
+                    del keys[0], values[0]
+                if keys and keys[0] < b"\1":
+                    keys, values = self._apart(bundle, keys, values)
+                budget -= sum(map(len, keys))
                 if budget < 0:
                     self.odd.append(Finding("names-limit", f"{len(self.stored):,} tensors are listed", bundle.name))
                     break
-                try:
-                    found, sliced = stored(bundle, key, raw, self.heads)
-                except FormatError as error:
-                    self.odd.append(Finding("tf-entry", f"the entry of {name[:200]!r}: {error.message}", bundle.name, None, (name,)))
-                    continue
-                if sliced:
-                    parted.setdefault(name, []).append(found)
-                elif name in self.stored and self.stored[name].bundle is not bundle:
-                    self.odd.append(Finding("tf-order", f"{name[:200]!r} stands in two parts", bundle.name, None, (name,)))
-                    continue
-                self.stored[name] = found
+                for name, found in zip(names_of(keys), listed(bundle, keys, values, bundle.heads), strict=True):
+                    if type(found) is Stored and not found.key and name not in self.stored:
+                        self.stored[name] = found
+                    else:
+                        self._odd(bundle, name, found, parted)
             self.odd += [Finding(FAULTS[one.code], one.message, bundle.name, one.offset) for one in faults]
         self._join(parted)
+
+    def _apart(self, bundle: Bundle, keys: list[bytes], values: list[bytes]) -> tuple[list[bytes], list[bytes]]:
+        """Keys and values without those of slices, which are put aside."""
+        self.slices += [(bundle, key, raw) for key, raw in zip(keys, values, strict=True) if key[:1] == b"\0"]
+        plain = [(key, raw) for key, raw in zip(keys, values, strict=True) if key[:1] > b"\0"]
+        return [key for key, _ in plain], [raw for _, raw in plain]
+
+    def _odd(self, bundle: Bundle, name: str, found: Stored | FormatError, parted: dict[str, list[Stored]]) -> None:
+        """An entry that is none, of a tensor of slices, or of a name that is known already: the first one counts, as for TensorFlow."""
+        if isinstance(found, FormatError):
+            self.odd.append(Finding("tf-entry", f"the entry of {name[:200]!r}: {found.message}", bundle.name, None, (name,)))
+        elif found.key:
+            parted.setdefault(name, []).append(found)
+            self.stored.setdefault(name, found)
+        elif self.stored[name].head.bundle is not bundle:
+            self.odd.append(Finding("tf-order", f"{name[:200]!r} stands in two parts", bundle.name, None, (name,)))
 
     def _join(self, parted: dict[str, list[Stored]]) -> None:
         """Tensors of slices, which may be entries of several parts; slices that no tensor is made of are tensors of their own."""
         used: set[bytes] = set()
         for name, parts in parted.items():
-            entries = [(part.bundle, part.entry()) for part in parts]
+            entries = [(part.head.bundle, part.entry()) for part in parts]
             if len(parts) > 1:
-                self.stored[name] = joined = Joined(parts[0].bundle, parts[0].key, parts[0].raw, parts[0].dtype, parts[0].shape)
+                self.stored[name] = joined = Joined(parts[0].head, parts[0].raw, parts[0].key)
                 joined.others = entries[1:]
             used |= {key_of(parts[0].key, extents) for _, one in entries for extents in one.slices}
         for bundle, key, raw in self.slices:
@@ -307,7 +323,7 @@ class TfBundle(Content):
                 continue
             name = str(key, "utf-8", "surrogateescape")
             try:
-                self.stored[name] = stored(bundle, key, raw, self.heads)[0]
+                self.stored[name] = stored(bundle, key, raw, bundle.heads)
             except FormatError as error:
                 self.odd.append(Finding("tf-entry", f"the entry of a slice: {error.message}", bundle.name, None, (name,)))
             slice_of = decode(key)
@@ -364,8 +380,8 @@ class TfBundle(Content):
 
     def places(self) -> Iterator[tuple[str, Bundle, int, int, int, bytes]]:
         """(name, bundle, shard, offset, size, entry) of whatever lies in one run of a data file: tensors, and slices under their names."""
-        self.tensors()
-        named: list[tuple[str, Any, bytes]] = [(name, one.bundle, one.raw) for name, one in self.stored.items()]
+        self.entries()
+        named: list[tuple[str, Any, bytes]] = [(name, one.head.bundle, one.raw) for name, one in self.stored.items()]
         for home, key, raw in self.slices:
             whole_name, extents = decode(key) or (key, ())
             named.append((f"{str(whole_name, 'utf-8', 'surrogateescape')}[{spelt(extents)}]", home, raw))
@@ -400,7 +416,7 @@ class TfBundle(Content):
         return {"byteorder": self.bundles[0].order, "shards": str(shards), **self.bundles[0].header.told()}
 
     def notes(self) -> list[Finding]:
-        self.tensors()
+        self.entries()
         found = [*self.place.notes, *(note for bundle in self.bundles for note in bundle.notes), *self.odd]
         for bundle in self.bundles:
             found += index_checks(bundle)
@@ -411,6 +427,13 @@ class TfBundle(Content):
         self.named.close()
         for bundle in self.bundles:
             bundle.file.close()
+
+
+def names_of(keys: list[bytes]) -> list[str]:
+    """The keys as texts; bytes that are no UTF-8 are kept as surrogates."""
+    whole = str(b"\0".join(keys), "utf-8", "surrogateescape")
+    names = whole.split("\0") if keys else []
+    return names if len(names) == len(keys) else [str(key, "utf-8", "surrogateescape") for key in keys]
 
 
 # -- checks -----------------------------------------------------------------------------------------------------------------------

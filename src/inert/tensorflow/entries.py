@@ -37,29 +37,40 @@ if TYPE_CHECKING:
             """The entry under a key, and the bundle it is of."""
 
 
-Head = tuple["DType", tuple[int, ...], bool]  # element type, shape, whether both are sound
+class Head:
+    """What all entries of one type and shape have in common, which many have. ``fault``: why there can be no such tensor."""
+
+    __slots__ = ("bundle", "dtype", "fault", "shape")
+
+    def __init__(self, bundle: Bundle, found: Entry) -> None:
+        self.bundle = bundle
+        self.dtype = found.dtype
+        self.shape = found.shape
+        self.fault = found.fault
 
 
 class Stored:
-    """A tensor as its entry has it. ``dtype`` and ``shape`` are known at once; ``layout()`` takes the rest apart."""
+    """A tensor as its entry has it. Type and shape are known at once; ``layout()`` takes the rest apart. ``key`` is that of a tensor made
+    of slices, whose keys are made from it."""
 
-    __slots__ = ("bundle", "dtype", "key", "raw", "shape")
+    __slots__ = ("dtype", "head", "key", "raw", "shape")
 
-    def __init__(self, bundle: Bundle, key: bytes, raw: bytes, dtype: DType, shape: tuple[int, ...]) -> None:
-        self.bundle = bundle
-        self.key = key
+    def __init__(self, head: Head, raw: bytes, key: bytes = b"") -> None:
+        self.head = head
         self.raw = raw
-        self.dtype = dtype
-        self.shape = shape
+        self.key = key
+        self.dtype = head.dtype
+        self.shape = head.shape
 
     def entry(self) -> Entry:
         return entry(self.raw)
 
     def layout(self) -> Layout:
+        head, place = self.head, quick(self.raw)
+        if place is not None:
+            return plain(head, *place)
         found = self.entry()
-        if found.slices:
-            return whole(self.bundle, self.key, found, [(self.bundle, found.slices)])
-        return plain(self.bundle, found)
+        return whole(head.bundle, self.key, found, [(head.bundle, found.slices)]) if found.slices else run(head.bundle, found)
 
 
 class Joined(Stored):
@@ -69,27 +80,47 @@ class Joined(Stored):
     others: list[tuple[Bundle, Entry]]
 
     def layout(self) -> Layout:
-        found = self.entry()
-        return whole(self.bundle, self.key, found, [(self.bundle, found.slices), *((one, its.slices) for one, its in self.others)])
+        found, bundle = self.entry(), self.head.bundle
+        return whole(bundle, self.key, found, [(bundle, found.slices), *((one, its.slices) for one, its in self.others)])
 
 
-def stored(bundle: Bundle, key: bytes, raw: bytes, heads: dict[bytes, Head]) -> tuple[Stored, bool]:
-    """The tensor of an entry, and whether it is made of slices. ``heads``: what equal beginnings of entries have been found to say.
-    FormatError where the bytes are no entry."""
-    size = 4 + raw[3] if len(raw) > 3 and raw[0] == 8 and raw[2] == 0x12 and raw[1] | raw[3] < 0x80 else 0
-    if size and TAIL.fullmatch(raw, size) is not None:
-        head = heads.get(raw[:size])
-        if head is None:
-            found = entry(raw[:size])
-            head = heads[raw[:size]] = found.dtype, found.shape, not found.fault
-        return Stored(bundle, key, raw, head[0], head[1]), False
+def listed(bundle: Bundle, keys: list[bytes], values: list[bytes], heads: dict[bytes, Head]) -> list[Stored | FormatError]:
+    """The tensors of many entries, in their order. ``heads``: what equal beginnings of entries were found to say."""
+    made: list[Stored | FormatError] = []
+    known, usual = heads.get, TAIL.fullmatch
+    for key, raw in zip(keys, values, strict=True):
+        if len(raw) > 4:
+            size = 4 + raw[3]
+            head = known(raw[:size])
+            if head is not None and usual(raw, size):
+                made.append(Stored(head, raw))
+                continue
+        try:
+            made.append(stored(bundle, key, raw, heads))
+        except FormatError as error:
+            made.append(error)
+    return made
+
+
+def stored(bundle: Bundle, key: bytes, raw: bytes, heads: dict[bytes, Head]) -> Stored:
+    """The tensor of an entry. FormatError where the bytes are none."""
+    size = usual_head(raw)
+    if size and TAIL.fullmatch(raw, size):
+        found = entry(raw[:size])
+        head = heads[raw[:size]] = Head(bundle, found)
+        return Stored(head, raw)
     found = entry(raw)
-    return Stored(bundle, key, raw, found.dtype, found.shape), bool(found.slices)
+    return Stored(Head(bundle, found), raw, key if found.slices else b"")
+
+
+def usual_head(raw: bytes) -> int:
+    """How many bytes of an entry are its type and shape, where these stand first and are short; else 0."""
+    return 4 + raw[3] if len(raw) > 3 and raw[0] == 8 and raw[2] == 0x12 and raw[1] | raw[3] < 0x80 and len(raw) >= 4 + raw[3] else 0
 
 
 def quick(raw: bytes) -> tuple[int, int, int] | None:
     """(shard, offset, size) of a usual entry; None for any other one."""
-    size = 4 + raw[3] if len(raw) > 3 and raw[0] == 8 and raw[2] == 0x12 and raw[1] | raw[3] < 0x80 else 0
+    size = usual_head(raw)
     match = TAIL.fullmatch(raw, size) if size else None
     if match is None:
         return None
@@ -97,16 +128,21 @@ def quick(raw: bytes) -> tuple[int, int, int] | None:
     return number_of(shard), number_of(offset), number_of(length)
 
 
-def plain(bundle: Bundle, found: Entry) -> Layout:
+def run(bundle: Bundle, found: Entry) -> Layout:
+    return plain(Head(bundle, found), found.shard, found.offset, found.size)
+
+
+def plain(head: Head, shard: int, offset: int, size: int) -> Layout:
     """The Layout of a tensor whose bytes lie in one run."""
-    dtype, shape = found.dtype, found.shape[: bundle.limits.rank]
-    wrong = found.fault or unfit(dtype, found.shape, found.size, bundle.limits)
-    name, missing = bundle.place(found.shard, found.offset, found.size)
-    opener = partial(bundle.span, found.shard, found.offset, found.size)
-    storage = Storage(f"{name}@{found.offset}", max(found.size, 0), dtype, "cpu", opener)
+    bundle, dtype = head.bundle, head.dtype
+    shape = head.shape[: bundle.limits.rank]
+    name, missing = bundle.place(shard, offset, size)
+    storage = Storage(f"{name}@{offset}", max(size, 0), dtype, "cpu", partial(bundle.span, shard, offset, size))
     storage.order = bundle.order
     made = Layout(dtype, shape, contiguous(shape), 0, storage)
-    made.fault = storage.fault = wrong or missing
+    wrong = head.fault or unfit(dtype, head.shape, size, bundle.limits) or missing
+    if wrong:
+        made.fault = storage.fault = wrong
     if dtype == "string":
         made.kind = "strings"
         made.strings = lambda: strings(storage, prod(shape), bundle.order)
@@ -169,7 +205,7 @@ def whole(bundle: Bundle, key: bytes, found: Entry, parts: list[tuple[Bundle, li
                 held = home.raw(key_of(key, extents))
                 if held is None:
                     raise FormatError(f"its slice at {list(offsets)} has no entry in the index")
-                layout = plain(held[0], entry(held[1]))
+                layout = run(held[0], entry(held[1]))
             except InertError as error:
                 wrong = wrong or error.message
                 continue
