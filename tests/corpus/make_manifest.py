@@ -18,7 +18,9 @@ def rows() -> dict[str, tuple[str, str]]:
         folder = path.with_name(path.name.removesuffix(".expected.json"))
         if folder.is_dir():
             found |= {
-                file.relative_to(HERE).as_posix(): (facts["writer"], facts["why"]) for file in folder.iterdir() if file.suffix != ".json"
+                file.relative_to(HERE).as_posix(): (facts["writer"], facts["why"])
+                for file in folder.rglob("*")
+                if file.is_file() and file.suffix != ".json"
             }
             continue
         found[f"{path.parent.name}/{path.name.removesuffix('.expected.json')}"] = (facts["writer"], facts["why"])

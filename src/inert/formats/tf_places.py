@@ -30,10 +30,12 @@ INDEX, META, STATE = ".index", ".meta", "checkpoint"
 DATA = re.compile(r"(.+)\.data-(\d{5,10})-of-(\d{5,10})", re.S)
 PIECE = re.compile(r"(.+)-(\d{5,10})-of-(\d{5,10})", re.S)
 PART = re.compile(r"(part)-(\d{5,10})-of-(\d{5,10})\.index")
-TEMPORARY = re.compile(r"_temp(?:_[0-9a-f]{32})?")
+ANY = re.compile(r"-\?{5}-of-[\d?]{5,10}$")  # how a state file spells all shards of the first version
+TEMPORARY = re.compile(r"_temp(?:_[0-9a-f]{32})?$")
 STEP = re.compile(r"(\d+)\D*$")
 SAVED_MODEL = ("saved_model.pb", "saved_model.pbtxt")
 VARIABLES = "variables/variables"
+FEW = 100  # files of a folder that are all looked into for a table
 STATES = 1 << 20  # bytes of a state file
 QUOTED = re.compile(r'^\s*(model_checkpoint_path|all_model_checkpoint_paths)\s*:\s*"((?:[^"\\\n]|\\.)*)"', re.M)
 ESCAPED = re.compile(r"\\([0-7]{1,3}|x[0-9a-fA-F]{1,2}|.)", re.S)
@@ -132,12 +134,7 @@ def at(folder: Folder, stem: str, limits: Limits) -> Place | None:
     shards = pieces_of(base, names)
     if shards:
         return Place(V1, folder, [f"{lead}/{name}" if lead else name for name in shards]).noted(*_absent(shards, home.name))
-    for name in sorted(_folders(home.path, base)):
-        parts = _parts(Folder(os.path.join(home.path, name)), limits)
-        if parts:
-            inner = f"{lead}/{name}" if lead else name
-            return _unmerged(folder, parts, f"{inner}/")
-    return None
+    return _parts_below(folder, stem, limits)
 
 
 def pieces_of(stem: str, names: list[str]) -> list[str]:
@@ -163,11 +160,13 @@ def in_folder(folder: Folder, limits: Limits) -> Place | None:
     if not stems:
         whole = [match for match in map(PIECE.fullmatch, names) if match and int(match[2]) == 0]
         stems = [match[1] for match in whole if _opens_as_table(folder, match[0])]
+    if not stems and len(names) <= FEW:
+        stems = [name for name in names if _opens_as_table(folder, name)]
     if not stems:
         lone = {match[1]: None for match in map(DATA.fullmatch, names) if match}
         if lone:
             raise _without_index(folder, next(iter(lone)), limits)
-        return None
+        return _parts_below(folder, "", limits)
     stems.sort(key=_step)
     place = at(folder, stems[-1], limits)
     if place is not None and len(stems) > 1:
@@ -211,7 +210,7 @@ def in_state(folder: Folder, file: Source, limits: Limits) -> Place | None:
 
 def _candidates(path: str) -> list[str]:
     """What a path may be inside the folder: itself where it is relative, else its last steps, the shortest first."""
-    plain = path.replace("\\", "/")
+    plain = ANY.sub("", path.replace("\\", "/"))
     steps = [step for step in plain.split("/") if step not in ("", ".")]
     tails = ["/".join(steps[-count:]) for count in range(1, min(len(steps), 8) + 1)]
     if not plain.startswith("/") and not re.match("[A-Za-z]:", plain):
@@ -263,14 +262,17 @@ def _absent(names: list[str], where: str) -> list[Finding]:
     return [Finding("tf-part-missing", f"{lost:,} of {most:,} are not there; the first is {stem}-{first:05d}-of-{most:05d}", where)]
 
 
-def _folders(path: str, stem: str) -> list[str]:
-    """The temporary folders of a prefix."""
+def _parts_below(folder: Folder, stem: str, limits: Limits) -> Place | None:
+    """Parts in a temporary folder of a prefix; of any prefix where none is given."""
+    lead, _, base = stem.rpartition("/")
+    path = os.path.join(folder.path, lead)
     with os.scandir(path) as entries:
-        return [
-            entry.name
-            for entry in entries
-            if entry.name.startswith(stem) and TEMPORARY.fullmatch(entry.name[len(stem) :]) and entry.is_dir()
-        ]
+        homes = [entry.name for entry in entries if entry.name.startswith(base) and TEMPORARY.search(entry.name) and entry.is_dir()]
+    for name in sorted(homes):
+        parts = _parts(Folder(os.path.join(path, name)), limits)
+        if parts and (not base or TEMPORARY.fullmatch(name[len(base) :])):
+            return _unmerged(folder, parts, f"{lead}/{name}/" if lead else f"{name}/")
+    return None
 
 
 def _without_index(folder: Folder, stem: str, limits: Limits) -> FormatError:
