@@ -311,7 +311,7 @@ FOLDERS = {
     "distributed": ([".metadata", "__0_0.distcp"], "torch.distributed.checkpoint did not write"),
     "deepspeed": (["mp_rank_00_model_states.pt"], "DeepSpeed"),
     "saved model": (["saved_model.pb"], "SavedModel"),
-    "tensorflow": (["checkpoint", "model.ckpt-1.index", "model.ckpt-1.data-00000-of-00001"], "TensorFlow"),
+    "an index": (["model.ckpt-1.index"], "none of TensorFlow's"),
     "unpacked": (["data.pkl", "version"], "unpacked PyTorch archive"),
     "nothing": ([], "without files"),
     "single": (["config.json", "model.safetensors"], "2 files.*such as model.safetensors"),

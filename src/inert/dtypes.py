@@ -103,14 +103,14 @@ def _table() -> dict[str, DType]:
     for name, size, kind in _ONE_A_BYTE:
         table[name] = DType.of(name, size, kind, name)
         table[name].itemsize = 1
-    table["float4_e2m1fn byte"] = single = DType.of("float4_e2m1fn", 4, "f", "float4_e2m1fn")  # likewise
-    single.itemsize = 1
     for name, kind in (("string", "s"), ("variant", "o"), ("resource", "o")):
         table[name] = DType.of(name, 0, kind, "object" if kind == "s" else "")
     return table
 
 
 DTYPES = _table()
+FLOAT4_BYTE = DType.of("float4_e2m1fn", 4, "f", "float4_e2m1fn")  # TensorFlow's, of the same name: one value in each byte
+FLOAT4_BYTE.itemsize = 1
 
 
 def foreign(name: str, itemsize: int) -> DType:

@@ -198,7 +198,7 @@ CASES: dict[str, tuple[str, Callable[[Path], None], str]] = {
 }  # fmt: skip
 
 
-NOTES = {"hole": ["tensor-damaged"], **dict.fromkeys(("v1_file", "v1_shards", "v2_shards"), ["tf-state-path"])}
+NOTES = {"hole": ["tensor-damaged"], **{name: ["tf-state-path"] for name in ("v1_file", "v1_shards", "v2_shards")}}
 
 
 def described(prefix: Path) -> list[dict[str, Any]]:

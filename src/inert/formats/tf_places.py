@@ -280,7 +280,12 @@ def _without_index(folder: Folder, stem: str, limits: Limits) -> FormatError:
     shards = [name for name in Folder.names(folder, limits) if (match := DATA.fullmatch(name)) and match[1] == stem]
     size = sum(folder.size_of(name) for name in shards)
     data = f"{len(shards):,} of its data files {'are' if len(shards) != 1 else 'is'} there ({size:,} bytes), without names, types or shapes"
-    text = f"the index {stem + INDEX!r} of this TensorFlow checkpoint is missing; {data if shards else 'nor is there any data'}"
+    lost = "is missing"
+    if has(folder, stem + INDEX):
+        from .foreign import describe
+
+        lost = "is none: " + describe(folder.open(stem + INDEX))[1]
+    text = f"the index {stem + INDEX!r} of this TensorFlow checkpoint {lost}; {data if shards else 'nor is there any data'}"
     return FormatError(text, part=folder.name, hint=f"get {stem}{INDEX} of the same save")
 
 

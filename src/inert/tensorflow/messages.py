@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from ..containers.protowire import DELIMITED, FIXED32, VARINT, fields, signed
-from ..dtypes import DTYPES, DType
+from ..dtypes import DTYPES, FLOAT4_BYTE, DType
 from ..errors import FormatError
 
 TYPE_CHECKING = False
@@ -24,9 +24,9 @@ NAMES = {
     1: "float32", 2: "float64", 3: "int32", 4: "uint8", 5: "int16", 6: "int8", 7: "string", 8: "complex64", 9: "int64", 10: "bool",
     11: "qint8", 12: "quint8", 13: "qint32", 14: "bfloat16", 15: "qint16", 16: "quint16", 17: "uint16", 18: "complex128", 19: "float16",
     20: "resource", 21: "variant", 22: "uint32", 23: "uint64", 24: "float8_e5m2", 25: "float8_e4m3fn", 26: "float8_e4m3fnuz",
-    27: "float8_e4m3b11fnuz", 28: "float8_e5m2fnuz", 29: "int4", 30: "uint4", 31: "int2", 32: "uint2", 33: "float4_e2m1fn byte",
+    27: "float8_e4m3b11fnuz", 28: "float8_e5m2fnuz", 29: "int4", 30: "uint4", 31: "int2", 32: "uint2",
 }  # fmt: skip
-TYPES: dict[int, DType] = {number: DTYPES[name] for number, name in NAMES.items()}
+TYPES: dict[int, DType] = {number: DTYPES[name] for number, name in NAMES.items()} | {33: FLOAT4_BYTE}
 OPAQUE = ("variant", "resource")
 MOST = 1 << 31  # numbers of types beyond this are cut in what is said of them
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from .look import SHOWN, clip, counted
-from .tables import LATER, TF_LATER
+from .tables import LATER, TF_OPEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ FOLDERS = (
         f"do not load it unless you trust its maker; {INSIDE}",
     ),
     (r"^mp_rank_\d+_model_states\.pt$|_optim_states\.pt$|^zero_to_fp32\.py$", "a DeepSpeed checkpoint", LATER),
-    (r"^saved_model\.pbt?x?t?$", "a TensorFlow SavedModel", f"its numbers are in the folder variables; {TF_LATER}"),
-    (r"^[^\n]*\.index$", "a folder with TensorFlow checkpoints", TF_LATER),
+    (r"^saved_model\.pbt?x?t?$", "a TensorFlow SavedModel", f"its numbers are in the folder variables; {TF_OPEN}"),
+    (r"^[^\n]*\.index$", "a folder with .index files that are none of TensorFlow's", INSIDE),
     (r"^data\.pkl$", "an unpacked PyTorch archive", f"zip the folder itself with `zip -0 -r`; {LATER}"),
 )
 CHECKPOINTS = re.compile(r"\.(?:pt2?|pth|ptl|bin|ckpt|safetensors|pkl|t7|h5|gguf|onnx)$")
