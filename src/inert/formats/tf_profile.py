@@ -25,7 +25,8 @@ SLOT = re.compile(
     r"[Ll]amb(?:_1)?|Adam(?:W)?Optimizer(?:_\d)?|ExponentialMovingAverage)"
 )
 SCALARS = re.compile(
-    r"(?:.*/)?(?:beta\d_power(?:_\d+)?|(?:beta_\d|decay|learning_rate|iter|epsilon|rho|momentum)/\.ATTRIBUTES/VARIABLE_VALUE)"
+    r"(?:.*/)?(?:beta\d_power(?:_\d+)?(?:/\.ATTRIBUTES/VARIABLE_VALUE)?|"
+    r"(?:beta_\d|decay|learning_rate|iter|epsilon|rho|momentum)/\.ATTRIBUTES/VARIABLE_VALUE)"
 )
 KERAS = re.compile(r"(?:.*/)?optimizer/(?:_variables/|_iterations|_learning_rate|iterations|learning_rate|beta_\d)")
 MOST = 20
