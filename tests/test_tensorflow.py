@@ -318,6 +318,35 @@ def test_a_damaged_block_costs_its_own_tensors(tmp_path: Path) -> None:
         assert checkpoint.tensors.get(missing) is None
 
 
+def test_restarts_that_are_wrong_hide_nothing(tmp_path: Path) -> None:
+    items = {b"t%03d" % number: entry(4, (1,), number, 1) for number in range(100)}
+    path = bundle(tmp_path, items, bytes(range(100))).with_name("made.index")
+    raw = bytearray(path.read_bytes())
+    with inert.open(tmp_path / "made") as checkpoint:
+        offset, size = checkpoint.content.bundles[0].table.handles[0]  # type: ignore[attr-defined]
+    for number in range(1, 7):
+        raw[offset + size - 4 - 4 * number] ^= 0x15
+    path.write_bytes(raw)
+    with inert.open(tmp_path / "made") as checkpoint:
+        assert [checkpoint.tensors[f"t{number:03d}"].numpy()[0] for number in range(100)] == list(range(100))
+        assert codes(checkpoint) == {"tf-block-crc"}
+
+
+def test_an_index_key_that_is_wrong_is_noted(tmp_path: Path) -> None:
+    items = {b"t%03d" % number: entry(4, (1,), number, 1) for number in range(100)}
+    path = bundle(tmp_path, items, bytes(100), size=700).with_name("made.index")
+    raw = path.read_bytes()
+    last = max(key for key in items if raw.count(key))
+    with inert.open(tmp_path / "made") as checkpoint:
+        key = checkpoint.content.bundles[0].table.keys[1]  # type: ignore[attr-defined]
+    assert last != key
+    at = raw.rindex(key)
+    path.write_bytes(raw[:at] + b"a" + raw[at + 1 :])
+    with inert.open(tmp_path / "made") as checkpoint:
+        assert {"tf-block-crc", "tf-order"} == codes(checkpoint)
+        assert len(checkpoint.tensors) == 100
+
+
 def test_limits_hold(tmp_path: Path) -> None:
     items = {b"t%05d" % number: entry(4, (1,), number, 1) for number in range(3000)}
     prefix = bundle(tmp_path, items, bytes(3000))

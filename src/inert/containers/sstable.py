@@ -126,7 +126,16 @@ class Block:
         return FormatError("an entry reaches beyond its block", offset=max(self.base, 0) + at)
 
     def find(self, key: bytes) -> tuple[int, int] | None:
-        """Start and end of the value of a key."""
+        """Start and end of the value of a key. Where halving over the restarts does not lead to it, every entry is looked at: restarts that
+        are wrong hide nothing."""
+        try:
+            found = self.halve(key)
+        except FormatError:
+            found = None
+        return found or next(((start, end) for held, start, end in self.entries() if held == key), None)
+
+    def halve(self, key: bytes) -> tuple[int, int] | None:
+        """The same by halving alone, as TensorFlow does."""
         low, high = 0, self.restarts - 1
         while low < high:  # the last restart whose key is less than the wanted one
             middle = (low + high + 1) // 2
@@ -206,6 +215,11 @@ class Table:
         found = block.find(key)
         return None if found is None else (block, *found)
 
+    def has(self, key: bytes) -> bool:
+        """Whether TensorFlow would find a key."""
+        number = bisect_left(self.keys, key)
+        return number < len(self.keys) and self.block(self.handles[number]).halve(key) is not None
+
     def get(self, key: bytes) -> bytes | None:
         found = self.find(key)
         return None if found is None else bytes(found[0].data[found[1] : found[2]])
@@ -213,12 +227,15 @@ class Table:
     def entries(self, faults: list[Fault]) -> Iterator[tuple[bytes, Block, int, int]]:
         """Every entry that can be read; what cannot, and what is out of order, goes into ``faults``."""
         last, count = None, 0
-        for handle in self.handles:
+        for handle, most in zip(self.handles, self.keys, strict=True):
             try:
                 block = self.block(handle)
                 for key, start, end in block.entries():
                     if last is not None and key <= last:
                         faults.append(_disorder(last, key, handle[0]))
+                    if key > most:
+                        text = f"the index has the key {most[:80]!r} for a block with {key[:80]!r}"
+                        faults.append(Fault("order", text, handle[0]))
                     last = key
                     yield key, block, start, end
                     count += 1
@@ -229,8 +246,8 @@ class Table:
 
     def listing(self, faults: list[Fault]) -> Iterator[tuple[list[bytes], list[bytes]]]:
         """The keys and values of block after block, as copies: the same as ``entries``, quicker where values are small."""
-        last, count = b"", 0
-        for handle in self.handles:
+        last, count, above = b"", 0, b""
+        for handle, most in zip(self.handles, self.keys, strict=True):
             try:
                 keys, values, wrong = self.block(handle).pairs()
             except FormatError as error:
@@ -243,6 +260,10 @@ class Table:
                         if key <= before:
                             faults.append(_disorder(before, key, handle[0]))
                 last, count = keys[-1], count + len(keys)
+                if last > most or (keys[0] <= above and handle != self.handles[0]):
+                    text = f"the index has the key {most[:80]!r} for the block from {keys[0][:80]!r} to {last[:80]!r}"
+                    faults.append(Fault("order", text, handle[0]))
+            above = most
             if count > self.limits.entries:
                 raise LimitError(f"more than {self.limits.entries:,} entries", part=self.source.name, hint="raise Limits.entries")
             yield keys, values

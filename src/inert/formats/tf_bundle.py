@@ -157,7 +157,7 @@ class Bundle:
     def has(self, key: bytes) -> bool:
         """Whether the index has a key; not, where the block that should hold it is damaged."""
         try:
-            return self.table.find(key) is not None
+            return self.table.has(key)
         except InertError:
             return False
 
@@ -292,6 +292,7 @@ class TfBundle(Content):
                         self._odd(bundle, name, found, parted)
             self.odd += [Finding(FAULTS[one.code], one.message, bundle.name, one.offset) for one in faults]
         self._join(parted)
+        self.objects = self.objects or graph.KEY in self.stored
 
     def _apart(self, bundle: Bundle, keys: list[bytes], values: list[bytes]) -> tuple[list[bytes], list[bytes]]:
         """Keys and values without those of slices, which are put aside."""
