@@ -324,3 +324,33 @@ def test_an_object_graph_is_followed_without_recursion() -> None:
         here = here["x"]
     assert here == {}
     assert shape() == b""
+
+
+def test_one_restart_makes_no_long_walks(monkeypatch: pytest.MonkeyPatch) -> None:
+    items = {b"%06d" % number: b"" for number in range(20_000)}
+    made = sstable.Table(BytesSource(table_of_one(items)), DEFAULT)
+    walks = 0
+    entries = sstable.Block.entries
+
+    def counted(self: sstable.Block, at: int = 0) -> Any:
+        nonlocal walks
+        walks += 1
+        return entries(self, at)
+
+    monkeypatch.setattr(sstable.Block, "entries", counted)
+    assert all(made.get(key) == b"" for key in items)
+    assert made.get(b"x") is None
+    assert walks == 1
+
+
+def table_of_one(items: dict[bytes, bytes]) -> bytes:
+    """A table whose block has a single restart."""
+    from tests.tf_tables import MAGIC, closed, mask
+
+    raw, none = block(items.items(), every=1 << 30), block([])
+    made = closed(raw, 0, mask)
+    ends = varint(len(made)) + varint(len(none))
+    made += closed(none, 0, mask)
+    index = block([(max(items), varint(0) + varint(len(raw)))])
+    ends += varint(len(made)) + varint(len(index))
+    return made + closed(index, 0, mask) + ends.ljust(40, b"\0") + MAGIC

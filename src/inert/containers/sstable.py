@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 FOOTER, TRAILER = 48, 5
 MAGIC = bytes.fromhex("57fb808b247547db")
 PLAIN, SNAPPY = 0, 1
+STRIDE = 1 << 16  # bytes from one restart to the next on average; a writer's are 16 entries
+KEPT = 64 << 20  # bytes of blocks that are kept for further keys
 COPIED = 1 << 20  # blocks up to this size are read as bytes, which are quicker to take apart than a view; larger ones hold tensors
 
 
@@ -54,13 +56,14 @@ class Fault:
 class Block:
     """One block's bytes without its trailer. ``base``: where they lie in the file, -1 where they were compressed."""
 
-    __slots__ = ("base", "budget", "copied", "data", "end", "restarts")
+    __slots__ = ("base", "budget", "copied", "data", "end", "places", "restarts")
 
     def __init__(self, data: Bytes, base: int, budget: int) -> None:
         self.data = data
         self.base = base
         self.budget = budget
         self.copied = isinstance(data, bytes)
+        self.places: dict[bytes, tuple[int, int]] | None = None  # of every value, once somebody had to look at all of them
         size = len(data)
         count = int.from_bytes(data[size - 4 :], "little") if size >= 4 else 0
         if not 0 < count <= (size - 4) // 4:
@@ -126,13 +129,21 @@ class Block:
         return FormatError("an entry reaches beyond its block", offset=max(self.base, 0) + at)
 
     def find(self, key: bytes) -> tuple[int, int] | None:
-        """Start and end of the value of a key. Where halving over the restarts does not lead to it, every entry is looked at: restarts that
-        are wrong hide nothing."""
-        try:
-            found = self.halve(key)
-        except FormatError:
-            found = None
-        return found or next(((start, end) for held, start, end in self.entries() if held == key), None)
+        """Start and end of the value of a key. Where halving over the restarts does not lead to it, or by long walks, every entry
+        is looked at, once: restarts that are wrong hide nothing and cost nothing."""
+        found = None
+        if self.places is None and self.end <= STRIDE * self.restarts:
+            try:
+                found = self.halve(key)
+            except FormatError:
+                found = None
+        if found is None:
+            if self.places is None:
+                self.places = {}
+                for held, start, end in self.entries():
+                    self.places.setdefault(held, (start, end))
+            found = self.places.get(key)
+        return found
 
     def halve(self, key: bytes) -> tuple[int, int] | None:
         """The same by halving alone, as TensorFlow does."""
@@ -166,6 +177,8 @@ class Table:
     def __init__(self, source: Source, limits: Limits) -> None:
         self.source = source
         self.limits = limits
+        self.kept: dict[tuple[int, int], Block] = {}
+        self.room = KEPT
         if source.size < FOOTER:
             raise TruncatedError(f"{source.size:,} bytes are too few for a table", part=source.name, hint="get the file again")
         footer = source.read(source.size - FOOTER, FOOTER)
@@ -211,14 +224,25 @@ class Table:
         number = bisect_left(self.keys, key)
         if number == len(self.keys):
             return None
-        block = self.block(self.handles[number])
+        block = self._kept(self.handles[number])
         found = block.find(key)
         return None if found is None else (block, *found)
+
+    def _kept(self, handle: tuple[int, int]) -> Block:
+        """A block, which is kept: one key of it is seldom the last."""
+        block = self.kept.get(handle)
+        if block is None:
+            block = self.block(handle)
+            self.room -= len(block.data)
+            if self.room < 0:
+                self.kept, self.room = {}, KEPT - len(block.data)
+            self.kept[handle] = block
+        return block
 
     def has(self, key: bytes) -> bool:
         """Whether TensorFlow would find a key."""
         number = bisect_left(self.keys, key)
-        return number < len(self.keys) and self.block(self.handles[number]).halve(key) is not None
+        return number < len(self.keys) and self._kept(self.handles[number]).halve(key) is not None
 
     def get(self, key: bytes) -> bytes | None:
         found = self.find(key)

@@ -134,7 +134,7 @@ class TfV1(Content):
     def _layout(self, saved: Saved, slices: list[tuple[Shard, tuple[Extent, ...]]]) -> Layout:
         wrong = saved.fault
         boxes = []
-        for shard, extents in slices:
+        for shard, extents in slices if len(saved.shape) <= self.limits.rank else ():
             try:
                 offsets, sizes = box_of(extents, saved.shape)
             except FormatError as error:
