@@ -414,6 +414,35 @@ def test_an_index_that_is_something_else_is_called_that(raw: bytes, says: str, f
             inert.open(folder / way)
 
 
+def test_a_data_file_that_was_never_downloaded_is_called_that(folder: Path) -> None:
+    (folder / "model.ckpt-7.data-00000-of-00004").write_bytes(
+        b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"a" * 64 + b"\nsize 999\n"
+    )
+    with inert.open(folder) as checkpoint:
+        assert "Git LFS pointer" in next(note.message for note in checkpoint.notes if note.code == "tf-shard-missing")
+        assert "Git LFS pointer" in next(tensor.fault for tensor in checkpoint.tensors.values() if tensor.fault)
+
+
+def test_files_under_each_other_s_names_are_found_out(tmp_path: Path) -> None:
+    shutil.copy(HERE / "types" / "types.index", tmp_path / "m.data-00000-of-00001")
+    shutil.copy(HERE / "types" / "types.data-00000-of-00001", tmp_path / "m.index")
+    for way in ("m", ""):
+        with pytest.raises(FormatError, match=r"'m\.data-00000-of-00001' is an index by its content"):
+            inert.open(tmp_path / way)
+    with inert.open(tmp_path / "m.data-00000-of-00001") as checkpoint:
+        assert "tf-index-name" in codes(checkpoint)
+        assert checkpoint.tensors["x/int32"].shape == (2, 3)
+
+
+def test_the_name_of_a_file_that_is_missing_leads_to_the_others(folder: Path) -> None:
+    (folder / "model.ckpt-7.data-00001-of-00004").unlink()
+    with inert.open(folder / "model.ckpt-7.data-00001-of-00004") as checkpoint:
+        assert "tf-shard-missing" in codes(checkpoint)
+    (folder / "model.ckpt-7.index").unlink()
+    with pytest.raises(FormatError, match="is missing"):
+        inert.open(folder / "model.ckpt-7.index")
+
+
 def test_a_data_file_that_is_cut_or_of_another_save_is_found_out(folder: Path) -> None:
     path = folder / "model.ckpt-7.data-00000-of-00004"
     raw = path.read_bytes()

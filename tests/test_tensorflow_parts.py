@@ -98,7 +98,6 @@ def test_a_glance_is_never_another_answer(raw: bytes, changes: list[tuple[int, i
     try:
         found = messages.entry(mutant)
     except FormatError:
-        assert quick(mutant) is None
         with pytest.raises(FormatError):
             stored(BUNDLE, b"w", mutant, {})
         return

@@ -101,7 +101,7 @@ CODES: dict[str, tuple[str, str]] = {
     "tf-state-stale": (WARNING, "the newest one that is there was read; edit or delete the file named checkpoint"),
     "tf-state-path": (INFO, "the file was looked for beside the file named checkpoint; TensorFlow would look where its author had it"),
     "tf-index-alone": (INFO, "a stream has no files beside it: open the index by its path to read the data"),
-    "tf-v1-size": (ERROR, "the tensor's values are not as many as its shape says; it is refused"),
+    "tf-index-name": (ERROR, "TensorFlow does not find it under this name; give the index its own name, and get the data file again"),
     "pickle-trailing": (WARNING, "bytes follow the pickle's end; torch ignores them"),
     "pickle-proto": (WARNING, "a second PROTO opcode or one out of place: no ordinary writer makes it"),
     "pickle-frame": (WARNING, "an opcode straddles a frame's end: unpicklers differ on it"),

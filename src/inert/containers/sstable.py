@@ -185,11 +185,12 @@ class Table:
         if not footer.endswith(MAGIC):
             hint = "it is cut short or of another program; get the file again"
             raise FormatError("it does not end with the mark of a table", part=source.name, offset=source.size - 8, hint=hint)
+        handles, at, what = [], 0, "footer"
         try:
-            handles, at = [], 0
             for _ in range(4):
                 value, at = varint(footer, at, 40)
                 handles.append(value)
+            what = "index block"
             self.meta, self.index = (handles[0], handles[1]), (handles[2], handles[3])
             block = self.block(self.index)
             self.keys: list[bytes] = []  # of each block: no key in it is greater
@@ -199,9 +200,7 @@ class Table:
                 self.handles.append((offset, varint(block.data, middle, end)[0]))
                 self.keys.append(key)
         except InertError as error:
-            raise FormatError(
-                f"its index block: {error.message}", part=source.name, offset=error.offset, hint="get the file again"
-            ) from None
+            raise FormatError(f"its {what}: {error.message}", part=source.name, offset=error.offset, hint="get the file again") from None
 
     def block(self, handle: tuple[int, int]) -> Block:
         """The block at (offset, size). FormatError where it is damaged, LimitError where it would inflate too far."""

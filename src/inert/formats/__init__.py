@@ -88,15 +88,19 @@ def locate(path: str) -> tuple[str, tuple[str, ...]]:
 
 
 def prefix(path: str, formats: Iterable[Format] = FORMATS) -> Prefix | None:
-    """A path that is no file, as the beginning of the names of some: where a format's files lie there under such names."""
+    """A path that is no file, as the beginning of the names of some: where a format's files lie there under such names. The name of one
+    of these files that is missing stands for its beginning."""
     folder, stem = os.path.split(path)
     patterns = [re.compile(one.prefix) for one in formats if one.prefix]
     if not stem or not os.path.isdir(folder or os.curdir):
         return None
     with os.scandir(folder or os.curdir) as entries:
-        for entry in entries:
-            if entry.name.startswith(stem) and any(pattern.fullmatch(entry.name[len(stem) :]) for pattern in patterns):
-                return Prefix(path)
+        names = [entry.name for entry in entries]
+    begun = [match.start() for pattern in patterns if (match := re.search(f"(?:{pattern.pattern})$", stem)) and match.start()]
+    for end in (len(stem), *begun):
+        for name in names:
+            if name.startswith(stem[:end]) and any(pattern.fullmatch(name[end:]) for pattern in patterns):
+                return Prefix(path[: len(path) - len(stem) + end])
     return None
 
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 READS = 1  # TF_CHECKPOINT_VERSION: the highest min_consumer that TensorFlow accepts
 MIXED = 3  # tensors whose checksums fail, that say more than that each is damaged
+STUB, STUBS = 4096, ("git-lfs-pointer", "html")  # what downloads put in the place of a file, and how small that is
 HELD = 64  # data files kept open; of more, each is opened when it is read
 FAULTS = {"crc": "tf-block-crc", "block": "tf-block", "order": "tf-order", "overlap": "tf-index-overlap", "gap": "tf-index-gap"}
 
@@ -126,10 +127,9 @@ class Bundle:
             made.missing = "its data lies in a file beside the index, and a stream has none"
             return made
         try:
-            if len(self.shards) < HELD:
-                made.file = self.folder.open(made.name)
-            else:
-                made.file = BesideSource(self.folder.place(made.name))
+            kept = len(self.shards) < HELD
+            file: Source = self.folder.open(made.name) if kept else BesideSource(self.folder.place(made.name))
+            made.file, made.missing = file, stub(file) if file.size < STUB else ""
         except InertError as error:
             made.missing = error.message
         except FileNotFoundError:
@@ -142,7 +142,7 @@ class Bundle:
         if not 0 <= shard < self.header.shards:
             return "", f"it lies in data file {shard:,} of {self.header.shards:,}"
         found = self.shard(shard)
-        if found.file is None:
+        if found.missing:
             return found.name, found.missing
         if offset < 0 or size < 0 or offset + size > found.file.size:
             return found.name, f"bytes {offset:,} to {offset + size:,} are wanted of {found.name[:200]!r}, which has {found.file.size:,}"
@@ -430,6 +430,14 @@ class TfBundle(Content):
             bundle.file.close()
 
 
+def stub(file: Source) -> str:
+    """What a small file is that a download has put in the place of a data file; "" for any other one."""
+    from .foreign import describe
+
+    kind, sentence, _ = describe(file)
+    return f"its data file is none: {sentence}" if kind in STUBS else ""
+
+
 def names_of(keys: list[bytes]) -> list[str]:
     """The keys as texts; bytes that are no UTF-8 are kept as surrogates."""
     whole = str(b"\0".join(keys), "utf-8", "surrogateescape")
@@ -454,7 +462,7 @@ def shard_checks(content: TfBundle) -> Iterator[Finding]:
             runs.setdefault((bundle, number), []).append((offset, size, name))
     for (bundle, number), held in runs.items():
         shard = bundle.shard(number)
-        if shard.file is None:
+        if shard.file is None or shard.missing:
             if bundle.folder is None:
                 yield Finding("tf-index-alone", "the data of its tensors cannot be reached", bundle.name)
             else:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 INDEX, META, STATE = ".index", ".meta", "checkpoint"
 DATA = re.compile(r"(.+)\.data-(\d{5,10})-of-(\d{5,10})", re.S)
-PIECE = re.compile(r"(.+)-(\d{5,10})-of-(\d{5,10})", re.S)
+PIECE = re.compile(r"(.+)(?<!\.data)-(\d{5,10})-of-(\d{5,10})", re.S)
 PART = re.compile(r"(part)-(\d{5,10})-of-(\d{5,10})\.index")
 ANY = re.compile(r"-\?{5}-of-[\d?]{5,10}$")  # how a state file spells all shards of the first version
 TEMPORARY = re.compile(r"_temp(?:_[0-9a-f]{32})?$")
@@ -92,6 +92,10 @@ def _table(source: Source, base: str, limits: Limits) -> Place:
         shards = pieces_of(piece[1], Folder.names(folder, limits))
         if base in shards:
             return Place(V1, folder, shards).noted(*_absent(shards, folder.name))
+    data = DATA.fullmatch(base)
+    if data is not None and kind == BUNDLE:
+        text = f"by its content it is the index {data[1]}{INDEX}"
+        return Place(kind, folder, [data[1]], source).noted(Finding("tf-index-name", text, source.name))
     return Place(kind, folder, [base[: -len(INDEX)] if named and kind == BUNDLE else base], source)
 
 
@@ -123,6 +127,8 @@ def at(folder: Folder, stem: str, limits: Limits) -> Place | None:
     if unsafe(stem):
         return None
     if has(folder, stem + INDEX):
+        if not _opens_as_table(folder, stem + INDEX):
+            raise _without_index(folder, stem, limits)
         return Place(BUNDLE, folder, [stem])
     if has(folder, stem) and _opens_as_table(folder, stem):
         return Place(V1, folder, [stem])
@@ -147,7 +153,7 @@ def pieces_of(stem: str, names: list[str]) -> list[str]:
 def in_folder(folder: Folder, limits: Limits) -> Place | None:
     """The checkpoint of a folder: what its state file names, a SavedModel's variables, or what lies in it."""
     names = folder.names(limits)
-    if STATE in names:
+    if STATE in names and has(folder, STATE):
         file = folder.open(STATE)
         if QUOTED.search(file.read(0, min(file.size, STATES)).decode("utf-8", "replace")):
             return in_state(folder, file, limits)
@@ -161,7 +167,7 @@ def in_folder(folder: Folder, limits: Limits) -> Place | None:
         whole = [match for match in map(PIECE.fullmatch, names) if match and int(match[2]) == 0]
         stems = [match[1] for match in whole if _opens_as_table(folder, match[0])]
     if not stems and len(names) <= FEW:
-        stems = [name for name in names if _opens_as_table(folder, name)]
+        stems = [name for name in names if not DATA.fullmatch(name) and _opens_as_table(folder, name)]
     if not stems:
         lone = {match[1]: None for match in map(DATA.fullmatch, names) if match}
         if lone:
@@ -277,14 +283,19 @@ def _parts_below(folder: Folder, stem: str, limits: Limits) -> Place | None:
 
 def _without_index(folder: Folder, stem: str, limits: Limits) -> FormatError:
     """What to say of a checkpoint whose index is not there."""
-    shards = [name for name in Folder.names(folder, limits) if (match := DATA.fullmatch(name)) and match[1] == stem]
-    size = sum(folder.size_of(name) for name in shards)
+    lead, _, base = stem.rpartition("/")
+    home = Folder(os.path.join(folder.path, lead)) if lead else folder
+    shards = [name for name in Folder.names(home, limits) if (match := DATA.fullmatch(name)) and match[1] == base]
+    size = sum(home.size_of(name) for name in shards)
     data = f"{len(shards):,} of its data files {'are' if len(shards) != 1 else 'is'} there ({size:,} bytes), without names, types or shapes"
     lost = "is missing"
     if has(folder, stem + INDEX):
         from .foreign import describe
 
         lost = "is none: " + describe(folder.open(stem + INDEX))[1]
+    exchanged = next((name for name in shards if _opens_as_table(home, name)), "")
+    if exchanged:
+        data = f"{exchanged!r} is an index by its content: the files bear each other's names"
     text = f"the index {stem + INDEX!r} of this TensorFlow checkpoint {lost}; {data if shards else 'nor is there any data'}"
     return FormatError(text, part=folder.name, hint=f"get {stem}{INDEX} of the same save")
 

@@ -21,20 +21,19 @@ if TYPE_CHECKING:
 
 # the last step of a slot's name, in checkpoints by name; the variable is what stands before it
 SLOT = re.compile(
-    r"(?s)(?P<variable>.+)/(?P<slot>Adam(?:_1)?|adam_[mv]|AdaMax(?:_1)?|Momentum|RMSProp(?:_1)?|Adagrad|Adadelta(?:_1)?|Ftrl(?:_1)?|"
-    r"[Ll]amb(?:_1)?|Adam(?:W)?Optimizer(?:_\d)?|ExponentialMovingAverage)"
+    r"Adam(?:_1)?|adam_[mv]|AdaMax(?:_1)?|Momentum|RMSProp(?:_1)?|Adagrad|Adadelta(?:_1)?|Ftrl(?:_1)?|[Ll]amb(?:_1)?|"
+    r"ExponentialMovingAverage"
 )
-SCALARS = re.compile(
-    r"(?:.*/)?(?:beta\d_power(?:_\d+)?(?:/\.ATTRIBUTES/VARIABLE_VALUE)?|"
-    r"(?:beta_\d|decay|learning_rate|iter|epsilon|rho|momentum)/\.ATTRIBUTES/VARIABLE_VALUE)"
-)
+# the last step of an optimizer's own numbers; those of the second row have such names only as objects below an optimizer
+POWER = re.compile(r"beta\d_power(?:_\d+)?")
+NUMBER = re.compile(r"beta_\d|decay|learning_rate|iter|epsilon|rho|momentum")
 KERAS = re.compile(r"(?:.*/)?optimizer/(?:_variables/|_iterations|_learning_rate|iterations|learning_rate|beta_\d)")
 MOST = 20
 
 
 def variable_of(name: str, known: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
     """What is known of one tensor: ``full_name`` of its variable, ``role`` (variable, optimizer, average, object), ``slot`` and ``of``."""
-    made = dict(known.get(name, {}))
+    made = dict(known.get(name, ()))
     if "slot" in made:
         return made | {"role": "optimizer"}
     before, mark, attribute = name.rpartition(graph.ATTRIBUTES)
@@ -43,12 +42,11 @@ def variable_of(name: str, known: Mapping[str, dict[str, Any]]) -> dict[str, Any
     variable, slot, rest = before.rpartition(graph.SLOT)
     if slot:
         return made | {"role": "optimizer", "slot": rest.rpartition("/")[2], "of": variable}
-    if KERAS.match(name) or SCALARS.fullmatch(name):
+    variable, _, last = (before or name).rpartition("/")
+    if POWER.fullmatch(last) or (mark and (NUMBER.fullmatch(last) or ("optimizer/" in name and KERAS.match(name)))):
         return made | {"role": "optimizer"}
-    found = None if mark else SLOT.fullmatch(name)
-    if found is not None:
-        role = "average" if found["slot"].startswith("Exp") else "optimizer"
-        return made | {"role": role, "slot": found["slot"], "of": found["variable"]}
+    if not mark and variable and SLOT.fullmatch(last):
+        return made | {"role": "average" if last.startswith("Exp") else "optimizer", "slot": last, "of": variable}
     return made | {"role": "variable"}
 
 
