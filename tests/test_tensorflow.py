@@ -347,6 +347,14 @@ def test_an_index_key_that_is_wrong_is_noted(tmp_path: Path) -> None:
         assert len(checkpoint.tensors) == 100
 
 
+def test_an_index_of_which_nothing_can_be_read_is_refused(tmp_path: Path) -> None:
+    path = bundle(tmp_path, first(), bytes(24)).with_name("made.index")
+    raw = path.read_bytes()
+    path.write_bytes(b"\xff" * 8 + raw[8:])
+    with pytest.raises(FormatError, match="get the file again"):
+        inert.open(tmp_path / "made")
+
+
 def test_limits_hold(tmp_path: Path) -> None:
     items = {b"t%05d" % number: entry(4, (1,), number, 1) for number in range(3000)}
     prefix = bundle(tmp_path, items, bytes(3000))

@@ -92,18 +92,24 @@ class Bundle:
         self.order: Literal["little", "big"] = "big" if self.header.big else "little"
 
     def _header(self) -> tuple[Header, list[Finding]]:
-        """The header and what is wrong with it. Without one, one data file is taken for all there is."""
+        """The header and what is wrong with it. Without one, one data file is taken for all there is; where the only block cannot be read,
+        there is nothing to tell: FormatError."""
         try:
-            raw = self.table.get(b"")
-            if raw is None:
-                raise FormatError("it has no header, the entry under the empty key")
-            made = header(raw)
-        except InertError as error:
-            if not self.table.handles:
+            raw, lost = self.table.get(b""), FormatError("it has no header, the entry under the empty key")
+        except FormatError as error:
+            if len(self.table.handles) < 2:
+                error.part = error.part or self.name
+                error.hint = error.hint or "get the file again"
                 raise
+            raw, lost = None, error
+        try:
+            made = header(raw) if raw is not None else None
+        except FormatError as error:
+            made, lost = None, error
+        if made is None:
             made = Header()
             made.shards = 1
-            return made, [Finding("tf-header", error.message, self.name, error.offset)]
+            return made, [Finding("tf-header", lost.message, self.name, lost.offset)]
         wrong = []
         if made.min_consumer > READS:
             wrong.append(f"it asks for readers of version {made.min_consumer}; TensorFlow 2.21 is of version {READS}")
@@ -142,7 +148,7 @@ class Bundle:
         if not 0 <= shard < self.header.shards:
             return "", f"it lies in data file {shard:,} of {self.header.shards:,}"
         found = self.shard(shard)
-        if found.missing:
+        if found.file is None or found.missing:
             return found.name, found.missing
         if offset < 0 or size < 0 or offset + size > found.file.size:
             return found.name, f"bytes {offset:,} to {offset + size:,} are wanted of {found.name[:200]!r}, which has {found.file.size:,}"
