@@ -526,6 +526,12 @@ def test_an_entry_that_lies_costs_its_tensor(lie: str, tmp_path: Path) -> None:
     assert look_over(prefix).damaged == 1
 
 
+def test_one_size_that_is_wrong_is_not_another_s(tmp_path: Path) -> None:
+    items = {b"a": entry(4, (2,), 0, -1), b"b": entry(4, (2,), 0, 2), b"c": entry(4, (2,), 0, 3)}
+    with inert.open(bundle(tmp_path, items, bytes(3))) as checkpoint:
+        assert [bool(tensor.fault) for tensor in checkpoint.tensors.values()] == [True, False, True]
+
+
 def test_entries_that_are_none_are_noted(tmp_path: Path) -> None:
     items = {b"a": b"\x08", b"b": b"\x0b", b"c": b"\x08\x01\x12\x05", b"d": b"\x0d\0\0\0\0", b"w": entry(4, (1,), 0, 1)}
     with inert.open(bundle(tmp_path, items, b"\1")) as checkpoint:

@@ -37,16 +37,32 @@ if TYPE_CHECKING:
             """The entry under a key, and the bundle it is of."""
 
 
-class Head:
-    """What all entries of one type and shape have in common, which many have. ``fault``: why there can be no such tensor."""
+SIZES = 16  # of which a head remembers whether they fit; a sound file has one
 
-    __slots__ = ("bundle", "dtype", "fault", "shape")
+
+class Head:
+    """What all entries of one type and shape have in common, which many have. ``fault``: why there can be no such tensor,
+    ``fits``: why so many bytes can be none."""
+
+    __slots__ = ("bundle", "cut", "dtype", "fault", "fits", "shape", "strides")
 
     def __init__(self, bundle: Bundle, found: Entry) -> None:
         self.bundle = bundle
         self.dtype = found.dtype
         self.shape = found.shape
+        self.cut = found.shape[: bundle.limits.rank]  # of more dimensions than that nothing is computed
+        self.strides = contiguous(self.cut)
         self.fault = found.fault
+        self.fits: dict[int, str] = {}
+
+    def wrong(self, size: int) -> str:
+        """Why ``size`` bytes cannot be such a tensor."""
+        known = self.fits.get(size)
+        if known is None:
+            known = self.fault or unfit(self.dtype, self.shape, size, self.bundle.limits)
+            if len(self.fits) < SIZES:
+                self.fits[size] = known
+        return known
 
 
 class Stored:
@@ -134,13 +150,12 @@ def run(bundle: Bundle, found: Entry) -> Layout:
 
 def plain(head: Head, shard: int, offset: int, size: int) -> Layout:
     """The Layout of a tensor whose bytes lie in one run."""
-    bundle, dtype = head.bundle, head.dtype
-    shape = head.shape[: bundle.limits.rank]
+    bundle, dtype, shape = head.bundle, head.dtype, head.cut
     name, missing = bundle.place(shard, offset, size)
     storage = Storage(f"{name}@{offset}", max(size, 0), dtype, "cpu", partial(bundle.span, shard, offset, size))
     storage.order = bundle.order
-    made = Layout(dtype, shape, contiguous(shape), 0, storage)
-    wrong = head.fault or unfit(dtype, head.shape, size, bundle.limits) or missing
+    made = Layout(dtype, shape, head.strides, 0, storage)
+    wrong = head.wrong(size) or missing
     if wrong:
         made.fault = storage.fault = wrong
     if dtype == "string":
