@@ -1,13 +1,14 @@
 # Every target makes the environment it needs, once, and again when pyproject.toml has changed.
 #   make demo          what inert does, on a shipped file
 #   make test          lint, types, the whole suite with coverage; neither torch nor tensorflow is there
-#   make test-oracle   comparison with the real programs, in an environment of its own
+#   make test-oracle   comparison with the real programs, torch and tensorflow each in an environment of its own
 #   make lint · fuzz-smoke · fuzz · bench · clean
 # PYTHON=python3.13 make test   takes another interpreter.
 
 PYTHON ?= python3
 VENV := .venv
 ORACLE := .venv-oracle
+ORACLE_TF := .venv-oracle-tf
 DEMO ?= examples/demo.ckpt
 FUZZ_SECONDS ?= 600
 PYTEST_ARGS ?=
@@ -18,7 +19,7 @@ tag := $(subst /,-,$(PYTHON))
 pip = $(1)/bin/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := test
-.PHONY: demo test test-oracle bench lint fuzz-smoke fuzz clean
+.PHONY: demo test test-oracle test-oracle-torch test-oracle-tensorflow bench lint fuzz-smoke fuzz clean
 .DELETE_ON_ERROR:
 
 # ------------------------------------------------------------------------------------------------------------ environments
@@ -48,6 +49,12 @@ $(ORACLE)/.made-oracle-$(tag): pyproject.toml
 		echo "deepspeed cannot be installed here: tests/oracle/test_deepspeed_oracle.py is skipped"
 	touch $@
 
+# tensorflow-cpu (some 250 MB) beside torch would fight over protobuf, and slow down every start of the others' tests.
+$(ORACLE_TF)/.made-oracle-$(tag): pyproject.toml
+	$(PYTHON) -m venv --clear $(ORACLE_TF)
+	$(call pip,$(ORACLE_TF)) --editable '.[oracle-tensorflow]'
+	touch $@
+
 $(ORACLE)/.made-bench-$(tag): $(ORACLE)/.made-oracle-$(tag)
 	$(call pip,$(ORACLE)) --editable '.[bench]'
 	touch $@
@@ -74,8 +81,13 @@ test: lint
 	$(VENV)/bin/python tools/core_coverage.py coverage.json
 
 # The real programs warn about matters of their own, so warnings are no errors here.
-test-oracle: $(ORACLE)/.made-oracle-$(tag)
+test-oracle: test-oracle-torch test-oracle-tensorflow
+
+test-oracle-torch: $(ORACLE)/.made-oracle-$(tag)
 	$(ORACLE)/bin/python -m pytest -n 2 -W default -m oracle tests/oracle $(PYTEST_ARGS)
+
+test-oracle-tensorflow: $(ORACLE_TF)/.made-oracle-$(tag)
+	$(ORACLE_TF)/bin/python -m pytest -W default -m oracle tests/oracle $(PYTEST_ARGS)
 
 fuzz-smoke: $(VENV)/.made-fuzz-$(tag)
 	$(VENV)/bin/python tools/fuzz.py --seconds 60
@@ -83,10 +95,16 @@ fuzz-smoke: $(VENV)/.made-fuzz-$(tag)
 fuzz: $(VENV)/.made-fuzz-$(tag)
 	$(VENV)/bin/python tools/fuzz.py --seconds $(FUZZ_SECONDS) -- --seed $$(date +%s) --corpus fuzz/corpus
 
-bench: $(ORACLE)/.made-bench-$(tag)
+bench: # tensorflow-cpu (some 250 MB) beside torch would fight over protobuf, and slow down every start of the others' tests.
+$(ORACLE_TF)/.made-oracle-$(tag): pyproject.toml
+	$(PYTHON) -m venv --clear $(ORACLE_TF)
+	$(call pip,$(ORACLE_TF)) --editable '.[oracle-tensorflow]'
+	touch $@
+
+$(ORACLE)/.made-bench-$(tag)
 	$(ORACLE)/bin/python bench/run.py $(BENCH_ARGS)
 
 clean:
-	rm -rf $(VENV) $(ORACLE) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
+	rm -rf $(VENV) $(ORACLE) $(ORACLE_TF) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
 	rm -rf .coverage .coverage.* coverage.json htmlcov
 	find src tests tools fuzz bench examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -122,6 +122,9 @@ def tensor_differs(tensor: Tensor, entry: dict[str, Any]) -> Iterator[str]:
             yield from unequal("dense", hashlib.sha256(np.ascontiguousarray(tensor.numpy()).tobytes()).hexdigest(), entry["sha256_dense"])
     if "stride" in entry and math.prod(entry["shape"]) > 1:
         yield from unequal("strides", list(tensor.strides), entry["stride"])
+    if "strings" in entry:
+        texts = [[len(text), hashlib.sha256(text).hexdigest()] for text in tensor.numpy().reshape(-1).tolist()]
+        yield from unequal("strings", texts, entry["strings"])
     if entry.get("sha256"):
         yield from unequal("sha256", tensor.sha256(), entry["sha256"])
         yield from pieces_differ(tensor)

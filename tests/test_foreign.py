@@ -409,10 +409,10 @@ ROWS: dict[str, tuple[bytes, str, tuple[str, ...], str]] = {
         ("with damaged first bytes",),
         "again",
     ),
-    "tf index": (TF_INDEX, "tf-bundle", ("the index of a TensorFlow checkpoint",), "README"),
+    "tf index": (TF_INDEX, "tf-bundle", ("the index of a TensorFlow checkpoint",), "inert info"),
     "tf index cut": (TF_INDEX[:30], "tf-bundle", ("cut short",), "again"),
-    "tf v1": (TF_V1, "tf-v1", ("a TensorFlow checkpoint of the first version",), "README"),
-    "tf v1 snappy": (b"\x80\x01\xf0\x2f" + TF_V1, "tf-v1", ("a TensorFlow checkpoint of the first version",), "README"),
+    "tf v1": (TF_V1, "tf-v1", ("a TensorFlow checkpoint of the first version",), "inert info"),
+    "tf v1 snappy": (b"\x80\x01\xf0\x2f" + TF_V1, "tf-v1", ("a TensorFlow checkpoint of the first version",), "inert info"),
     "leveldb": (b"\1\2\3\4" * 20 + TF_FOOTER, "leveldb", ("LevelDB",), "again"),
     "joblib": (
         b"\x80\x04\x95\xda\0\0\0\0\0\0\0}\x94(\x8c\x13joblib.numpy_pickle\x94.",

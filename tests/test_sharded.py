@@ -311,7 +311,7 @@ FOLDERS = {
     "distributed": ([".metadata", "__0_0.distcp"], "torch.distributed.checkpoint did not write"),
     "deepspeed": (["zero_to_fp32.py"], "DeepSpeed"),
     "saved model": (["saved_model.pb"], "SavedModel"),
-    "tensorflow": (["checkpoint", "model.ckpt-1.index", "model.ckpt-1.data-00000-of-00001"], "TensorFlow"),
+    "an index": (["model.ckpt-1.index"], "none of TensorFlow's"),
     "data.pkl": (["data.pkl", "version"], "data.pkl but without the other records of a PyTorch archive"),
     "nothing": ([], "without files"),
     "single": (["config.json", "model.safetensors"], "2 files.*such as model.safetensors"),

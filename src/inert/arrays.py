@@ -14,6 +14,7 @@ import numpy as np
 
 from .errors import FormatError, LimitError, UnsupportedError
 from .layout import PIECE, Layout, byte_strides, check_logical, item_geometry, reach, refuse
+from .limits import DEFAULT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -273,8 +274,22 @@ def _compressed(layout: Layout, limits: Limits, rows: bool) -> Any:
     return dense
 
 
+def _strings(layout: Layout, limits: Limits) -> Any:
+    """An array of bytes objects; of a slice, after all strings of the tensor have been read."""
+    held = np.array([*layout.strings(), None], object)[:-1]  # the None keeps NumPy from looking into the strings
+    shape, strides = layout.shape, byte_strides(layout.strides, held.itemsize)
+    return np.lib.stride_tricks.as_strided(held[layout.offset :], shape, strides).copy()
+
+
+def lengthed(layout: Layout) -> Iterator[bytes]:
+    """Each string behind its length as eight little-endian bytes."""
+    for one in _strings(layout, DEFAULT).reshape(-1).tolist():
+        yield len(one).to_bytes(8, "little") + one
+
+
 DENSE: dict[str, Callable[[Layout, Limits], Any]] = {
     "sparse_coo": _coo,
+    "strings": _strings,
     "sparse_csr": lambda layout, limits: _compressed(layout, limits, rows=True),
     "sparse_bsr": lambda layout, limits: _compressed(layout, limits, rows=True),
     "sparse_csc": lambda layout, limits: _compressed(layout, limits, rows=False),

@@ -6,6 +6,7 @@ Refuses to know: formats. A format hands over a Content, which answers the quest
 
 from __future__ import annotations
 
+import gc
 from threading import RLock
 from types import MappingProxyType
 
@@ -29,6 +30,18 @@ if TYPE_CHECKING:
     from .torch.build import Builder
 
 
+class Calm:
+    """No garbage collection meanwhile: a reading makes many objects that all stay, which the collector would look through over and over."""
+
+    def __enter__(self) -> None:
+        self.was = gc.isenabled()
+        gc.disable()
+
+    def __exit__(self, *_: object) -> None:
+        if self.was:
+            gc.enable()
+
+
 class Part:
     """A record, member, shard or section: ``offset`` (None where its bytes do not lie plainly in ``file``), ``size`` of its content,
     ``compressed`` size where it differs, ``crc32`` as stored (None: none), ``role`` (pickle, storage, version, byteorder, code …)."""
@@ -48,6 +61,16 @@ class Part:
 
     def __repr__(self) -> str:
         return f"<Part {self.name!r} {self.role} {self.size} bytes>"
+
+
+class Listing:
+    """``tensors`` by name in the object's order, and ``notes`` on what was left out of them."""
+
+    __slots__ = ("notes", "tensors")
+
+    def __init__(self, tensors: Mapping[str, Tensor], notes: list[Finding]) -> None:
+        self.tensors = tensors
+        self.notes = notes
 
 
 class Content:
@@ -78,6 +101,15 @@ class Content:
     def listed(self, root: Any) -> Any:
         """What tensors are listed from: the root, and what a format keeps beside it."""
         return root
+
+    def listing(self) -> Listing | None:
+        """The tensors by name, and notes about that, of a format whose names are not the paths of its root; then ``listed`` is not asked,
+        and nor is ``root`` before somebody wants it."""
+        return None
+
+    def profile(self) -> dict[str, Any] | None:
+        """What ``profiles.describe`` gives, of a format that says itself what was saved; no root is needed for it."""
+        return None
 
     def parts(self) -> dict[str, Part]:
         """Every record; decodes no pickle."""
@@ -190,7 +222,10 @@ class Checkpoint:
         return self._saver(self, path, **options)
 
     def _listed(self) -> Any:
-        return self._once("listed", lambda: Lister(self.content.listed(self.root), self.content.limits))
+        return self._once("listed", self._list)
+
+    def _list(self) -> Listing | Lister:
+        return self.content.listing() or Lister(self.content.listed(self.root), self.content.limits)
 
     @property
     def notes(self) -> list[Finding]:

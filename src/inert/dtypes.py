@@ -109,6 +109,8 @@ def _table() -> dict[str, DType]:
 
 
 DTYPES = _table()
+FLOAT4_BYTE = DType.of("float4_e2m1fn", 4, "f", "float4_e2m1fn")  # TensorFlow's, of the same name: one value in each byte
+FLOAT4_BYTE.itemsize = 1
 
 
 def foreign(name: str, itemsize: int) -> DType:

@@ -78,6 +78,7 @@ class Layout:
     conj = neg = False
     components: dict[str, Tensor] = _NONE
     quantization: dict[str, Any] = _NONE
+    strings: Any = None  # of a tensor of strings: a function that gives every one of them, in row-major order
     attributes: Any = None
     hooks: Any = None
     type = ""
@@ -113,6 +114,7 @@ REFUSED = {
     "meta": "a tensor on the meta device has no data",
     "wrapper": "a wrapper subclass has no data of its own; see its components",
     "nested": "a nested tensor is no single array; see its components",
+    "opaque": "its elements are objects of TensorFlow's own; t.storage.span() has their bytes",
     "objects": "an array of Python objects has no plain bytes; its objects stand in ckpt.root",
 }
 
@@ -143,6 +145,11 @@ def item_geometry(layout: Layout) -> tuple[tuple[int, ...], tuple[int, ...], int
 def pieces(layout: Layout, limits: Limits) -> Iterator[bytes]:
     """Contiguous little-endian bytes of the elements in row-major order, in pieces of about PIECE bytes."""
     refuse(layout)
+    if layout.kind == "strings":
+        from .arrays import lengthed
+
+        yield from lengthed(layout)
+        return
     if layout.storage is None:
         raise UnsupportedError(f"a {layout.kind} tensor has no single run of bytes; see its components")
     storage, dtype = layout.storage, layout.dtype

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from .layout import Storage
 
-PLAIN = ("dense", "numpy", "tiled")
+PLAIN = ("dense", "numpy", "tiled", "strings")
 
 
 class Arrays:
@@ -42,7 +42,8 @@ class Arrays:
         known = self.made.get(key)
         if known is None:
             try:
-                known = array_of(layout, tensor.limits, None if self.mmap and storage.span().view() is not None else self._copy(storage))
+                whole = (self.mmap and storage.span().view() is not None) or layout.kind == "strings"
+                known = array_of(layout, tensor.limits, None if whole else self._copy(storage))
             except UnsupportedError:
                 known = tensor
             self.made[key] = known

@@ -6,15 +6,14 @@ Refuses to know: formats and values.
 
 from __future__ import annotations
 
-import gc
 import os
 from contextlib import contextmanager
 
-from .checkpoint import Checkpoint
+from .checkpoint import Calm, Checkpoint
 from .containers.folder import Folder
 from .errors import FormatError, InertError, LimitError
 from .files import open_source
-from .formats import FORMATS, identify, locate
+from .formats import FORMATS, identify, locate, prefix
 from .limits import DEFAULT
 
 TYPE_CHECKING = False
@@ -27,18 +26,6 @@ if TYPE_CHECKING:
     from .limits import Limits
     from .source import Source
     from .writers import Written
-
-
-class _Calm:
-    """No garbage collection meanwhile: a reading makes many objects that all stay, which the collector would look through over and over."""
-
-    def __enter__(self) -> None:
-        self.was = gc.isenabled()
-        gc.disable()
-
-    def __exit__(self, *_: object) -> None:
-        if self.was:
-            gc.enable()
 
 
 def open(
@@ -59,7 +46,7 @@ def open(
     OSError (no such file) passes through."""
     if byteorder not in (None, "little", "big"):
         raise ValueError("byteorder must be 'little', 'big' or None")
-    with _Calm(), _opened(source, limits, byteorder, formats) as content:
+    with Calm(), _opened(source, limits, byteorder, formats) as content:
         checkpoint = Checkpoint(content, _save)
         checkpoint.pickles, checkpoint.tensors  # noqa: B018  # what is damaged is refused here, not at the first tensor
         if strict and checkpoint.errors:
@@ -76,7 +63,8 @@ def _save(checkpoint: Checkpoint, path: str | os.PathLike[str], **options: Any) 
 
 
 def hold(source: str | os.PathLike[str] | BinaryIO) -> tuple[Source, tuple[str, ...]]:
-    """The Source of a path or a seekable binary file (for the path of a folder its Folder), and the members named behind the path."""
+    """The Source of a path or a seekable binary file, and the members named behind the path. The path of a folder gives its Folder, one
+    that only begins the names of a checkpoint's files a Prefix."""
     members: tuple[str, ...] = ()
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
@@ -84,6 +72,10 @@ def hold(source: str | os.PathLike[str] | BinaryIO) -> tuple[Source, tuple[str, 
             path, members = locate(path)
         if os.path.isdir(path):
             return Folder(path), members
+        if not os.path.lexists(path):
+            begun = prefix(os.fsdecode(path))
+            if begun is not None:
+                return begun, members
         source = path
     return open_source(source), members
 
@@ -126,7 +118,7 @@ def load(
 
     if byteorder not in (None, "little", "big"):
         raise ValueError("byteorder must be 'little', 'big' or None")
-    with _Calm(), _opened(source, limits, byteorder, FORMATS) as content, content.source.steady():
+    with Calm(), _opened(source, limits, byteorder, FORMATS) as content, content.source.steady():
         value, _ = content.root(Arrays(mmap))
     content.close()
     return value if root is None else find(value, root)

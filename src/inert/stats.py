@@ -76,7 +76,7 @@ def numbers(data: Any, dtype: DType) -> Any:
         if dtype.kind == "c" and not dtype.numpy:
             return _halves(data, dtype)
         data = np.frombuffer(data, dtype.array_type())
-        if dtype.canonical == "float4_e2m1fn":
+        if dtype.canonical == "float4_e2m1fn" and dtype.packed > 1:
             data = _nibbles(data)
     return data.astype(np.float32) if data.dtype.kind == "V" and dtype.kind == "f" else data
 

@@ -28,13 +28,14 @@ class Tensor:
 
     __slots__ = ("_base", "_key", "_layout", "limits", "name")
 
-    def __init__(self, layout: Any, limits: Limits = DEFAULT) -> None:
-        """``layout`` is a Layout, or something that knows dtype and shape and whose ``layout()`` makes the Layout when it is needed."""
+    def __init__(self, layout: Any, limits: Limits = DEFAULT, name: str = "", base: tuple[Any, ...] | None = None, key: Any = None) -> None:
+        """``layout`` is a Layout, or something that knows dtype and shape and whose ``layout()`` makes the Layout when it is needed.
+        The rest is what ``place`` says."""
         self._layout = layout
         self.limits = limits
-        self.name = ""
-        self._base: tuple[Any, ...] | None = None
-        self._key: Any = None
+        self.name = name
+        self._base = base
+        self._key = key
 
     @property
     def path(self) -> tuple[Any, ...]:
@@ -96,7 +97,8 @@ class Tensor:
 
     @property
     def kind(self) -> str:
-        """dense · quantized · sparse_coo · sparse_csr · sparse_csc · sparse_bsr · sparse_bsc · nested · meta · wrapper · numpy · tiled.
+        """dense · quantized · sparse_coo · sparse_csr · sparse_csc · sparse_bsr · sparse_bsc · nested · meta · wrapper · numpy · tiled ·
+        strings · opaque.
 
         A tiled tensor is put together from its components, which are boxes of it."""
         return self.layout.kind
@@ -132,12 +134,15 @@ class Tensor:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the contiguous elements (packed where the dtype packs); of all components for a sparse or nested tensor."""
+        """Bytes of the contiguous elements (packed where the dtype packs); of all components for a sparse or nested tensor,
+        as stored for strings and opaque elements."""
         layout = self.layout
         if layout.components and layout.storage is None:
             return sum(part.nbytes for part in layout.components.values())
         if layout.kind == "wrapper" and layout.storage is None:
             return 0
+        if not layout.dtype.itemsize and layout.storage is not None:
+            return layout.storage.nbytes
         return items_of(layout.dtype, layout.shape) * layout.dtype.itemsize
 
     @property

@@ -1,6 +1,7 @@
 """Everything in this folder compares with the real programs and bears the mark ``oracle``.
 
-Where torch is not installed nothing here is collected, and ``pytest -m oracle tests/oracle`` then fails with "no tests ran".
+What needs torch is collected where torch is installed, what needs tensorflow where that is: each has an environment of its own. Where neither
+is, nothing is collected, and ``pytest -m oracle tests/oracle`` then fails with "no tests ran".
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-collect_ignore_glob = [] if find_spec("torch") else ["test_*.py"]
+TENSORFLOW = [path.name for path in Path(__file__).parent.glob("test_tensorflow*.py")]
+TORCH = [path.name for path in Path(__file__).parent.glob("test_*.py") if path.name not in TENSORFLOW]
+collect_ignore = [*([] if find_spec("torch") else TORCH), *([] if find_spec("tensorflow") else TENSORFLOW)]
 
 
 @pytest.hookimpl(tryfirst=True)

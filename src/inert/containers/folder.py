@@ -107,6 +107,20 @@ class Folder(Source):
         raise UnsupportedError("a folder has no bytes of its own", part=self.name)
 
 
+class Prefix(Folder):
+    """A path that is no file, but what the names of some files begin with: ``name`` is the path, ``stem`` its last step. Of the folder,
+    only those files are its own."""
+
+    __slots__ = ("stem",)
+
+    def __init__(self, path: str) -> None:
+        folder, self.stem = os.path.split(path)
+        super().__init__(folder or os.curdir, path)
+
+    def names(self, limits: Limits) -> list[str]:
+        return [name for name in super().names(limits) if name.startswith(self.stem)]
+
+
 def unsafe(name: str) -> str:
     """Why a name is no plain relative one; "" where it is."""
     if not name or "\0" in name:

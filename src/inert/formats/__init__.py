@@ -7,9 +7,10 @@ Refuses to know: any format's inside. A new format is one file beside this one a
 from __future__ import annotations
 
 import os
+import re
 from importlib import import_module
 
-from ..containers.folder import Folder
+from ..containers.folder import Folder, Prefix
 from ..errors import UnidentifiedError
 
 TYPE_CHECKING = False
@@ -25,12 +26,14 @@ class Format:
     """A format by id; its module is imported when a source is held against it. The module has ``claims(source, limits) -> object | None``
     (cheap; what it found) and ``read(source, limits, claim, byteorder) -> Content``."""
 
-    __slots__ = ("id", "module", "summary")
+    __slots__ = ("id", "module", "prefix", "summary")
 
-    def __init__(self, id: str, module: str, summary: str) -> None:
+    def __init__(self, id: str, module: str, summary: str, prefix: str = "") -> None:
+        """``prefix``: what may follow in the names of its files where people name a checkpoint by their common beginning, a pattern."""
         self.id = id
         self.module = module
         self.summary = summary
+        self.prefix = prefix
 
     def open(self, source: Source, limits: Limits, byteorder: str | None) -> Content | None:
         """The Content of a source of this format; None where it is none."""
@@ -60,6 +63,15 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "deepspeed", "deepspeed", "DeepSpeed ZeRO 1, 2 and 3: a folder of *_model_states.pt and *_optim_states.pt, or the one around it"
     ),
+    Format(
+        "tf-bundle",
+        "tf_bundle",
+        "TensorFlow: PREFIX.index with PREFIX.data-00000-of-00001, named by the prefix, any of its files, a folder or a SavedModel",
+        r"\.index|\.data-\d{5,10}-of-\d{5,10}|_temp(_[0-9a-f]{32})?",
+    ),
+    Format(
+        "tf-v1", "tf_v1", "TensorFlow's Saver before 0.12 (write_version=V1): one file, or PREFIX-00000-of-00003", r"-\d{5,10}-of-\d{5,10}"
+    ),
     Format("pickle", "unpacked", "an unpacked archive of torch.save or torch.jit.save: its folder, the one around it, or data.pkl in it"),
     Format(
         "pickle",
@@ -81,6 +93,23 @@ def locate(path: str) -> tuple[str, tuple[str, ...]]:
             if os.path.isfile(outer):
                 return outer, tuple(parts[end:])
     return path, ()
+
+
+def prefix(path: str, formats: Iterable[Format] = FORMATS) -> Prefix | None:
+    """A path that is no file, as the beginning of the names of some: where a format's files lie there under such names. The name of one
+    of these files that is missing stands for its beginning."""
+    folder, stem = os.path.split(path)
+    patterns = [re.compile(one.prefix) for one in formats if one.prefix]
+    if not stem or not os.path.isdir(folder or os.curdir):
+        return None
+    with os.scandir(folder or os.curdir) as entries:
+        names = [entry.name for entry in entries]
+    begun = [match.start() for pattern in patterns if (match := re.search(f"(?:{pattern.pattern})$", stem)) and match.start()]
+    for end in (len(stem), *begun):
+        for name in names:
+            if name.startswith(stem[:end]) and any(pattern.fullmatch(name[end:]) for pattern in patterns):
+                return Prefix(path[: len(path) - len(stem) + end])
+    return None
 
 
 def identify(

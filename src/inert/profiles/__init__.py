@@ -48,6 +48,9 @@ def describe(ckpt: Checkpoint) -> dict[str, Any]:
     """What was saved: ``profile`` (lightning, state-dict, training, module, optimizer, hf-trainer, bare or other), ``sentence`` (a noun
     phrase), ``sections`` ([{key, nbytes, tensors}] by top-level key: bytes of the storages, each counted under the first key that uses
     it), ``facts`` (by profile), ``missing`` (what an incomplete Lightning file lacks), ``hyper_parameters`` (where there are any)."""
+    said = ckpt.content.profile()
+    if said is not None:
+        return {**said, "sentence": one_line(said["sentence"], 300)}
     root, sizes = ckpt.root, Sizes(ckpt)
     found: dict[str, Any] = {"profile": "", "sentence": "", "sections": sizes.sections(root), "facts": {}, "missing": []}
     found |= next(said for look in LOOKS if (said := look(root, sizes)) is not None)

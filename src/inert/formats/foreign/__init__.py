@@ -13,7 +13,7 @@ from ...source import BytesSource
 from . import archives, guesses, heads, protobuf, text, wrappers, zeros
 from .folders import describe_folder as describe_folder
 from .look import Look, clip, counted
-from .tables import TF_LATER
+from .tables import TF_OPEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def describe(source: Source) -> tuple[str, str, str]:
         if kind == "zero-filled":
             facts += "; it begins with NULs: zero by nature, or never written"
         kind, noun = "tf-data", "by its name a data shard of a TensorFlow checkpoint"
-        hint = "give the .index file or the prefix instead; " + TF_LATER
+        hint = TF_OPEN
     facts += zeros.note(look, kind)
     return kind, clip(f"this is {noun}, {counted(source.size, 'byte')}{facts}", 400), hint
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from .look import SHOWN, clip, counted
-from .tables import TF_LATER
+from .tables import TF_OPEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ FOLDERS = (
         "the folder around DeepSpeed checkpoints, without a file 'latest' that names one of them",
         "name the folder of one save in it, such as global_step1000",
     ),
-    (r"^saved_model\.pbt?x?t?$", "a TensorFlow SavedModel", f"its numbers are in the folder variables; {TF_LATER}"),
-    (r"^[^\n]*\.index$", "a folder with TensorFlow checkpoints", TF_LATER),
+    (r"^saved_model\.pbt?x?t?$", "a TensorFlow SavedModel", f"its numbers are in the folder variables; {TF_OPEN}"),
+    (r"^[^\n]*\.index$", "a folder with .index files that are none of TensorFlow's", INSIDE),
     (r"^data\.pkl$", "a folder with a data.pkl but without the other records of a PyTorch archive", f"{INSIDE}, such as data.pkl"),
 )
 CHECKPOINTS = re.compile(r"\.(?:pt2?|pth|ptl|bin|ckpt|safetensors|pkl|t7|h5|gguf|onnx)$")

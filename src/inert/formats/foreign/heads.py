@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from .look import containing, matching, show
-from .tables import AGAIN, HEADS, LATER, LATER_HEADS, OPEN, PICKLE_0, PICKLE_2, PICKLES
+from .tables import AGAIN, HEADS, LATER_HEADS, OPEN, PICKLE_0, PICKLE_2, PICKLES
 from .text import decode
 
 TYPE_CHECKING = False
@@ -58,8 +58,8 @@ def _tf_table(look: Look) -> Answer | None:
         facts = "; its first entry is not that of a TensorFlow checkpoint"
         return "leveldb", "a table as LevelDB writes it", facts, f"if it should be a TensorFlow checkpoint: {AGAIN}"
     if first[1] == b"\x0a":
-        return "tf-v1", "a TensorFlow checkpoint of the first version (V1)", "", LATER
-    return "tf-bundle", "the index of a TensorFlow checkpoint", "; the numbers are in the .data files beside it", LATER
+        return "tf-v1", "a TensorFlow checkpoint of the first version (V1)", "", OPEN
+    return "tf-bundle", "the index of a TensorFlow checkpoint", "; the numbers are in the .data files beside it", OPEN
 
 
 def _legacy_facts(look: Look) -> str:

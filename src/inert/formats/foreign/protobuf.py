@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from .look import show
-from .tables import BESIDE, MAKER, TF_LATER, USE
+from .tables import BESIDE, MAKER, TF_OPEN, USE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def message(look: Look) -> Answer | None:
     fields = _fields(look.head)
     numbers = [number for number, _ in fields]
     if _op(look.head, 2, 1, 2, 1, 1) or _word(look.head, rb"\d+\.\d+\.\S+", 2, 1, 5):
-        hint = "its weights are in variables/ beside it; " + TF_LATER
+        hint = "its weights are in variables/ beside it; " + TF_OPEN
         return "tf-saved-model", "the graph of a TensorFlow SavedModel", "", hint
     if _op(look.head, 1, 2, 1, 1) or _word(look.head, rb"\d+\.\d+\.\S+", 1, 5):
         return "tf-meta", "the graph of a TensorFlow checkpoint (.meta)", "", BESIDE

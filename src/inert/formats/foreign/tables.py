@@ -25,8 +25,8 @@ BINARY = "copy the file again in binary mode: the bytes that were lost cannot be
 LINK = "it only points to another file: get that file"
 PAGE = "the download gave this instead of the file: check the link and your access to it, then download it again"
 MEMBER = "unpack it and open the file inside"
-TF_LATER = "this version of inert does not read TensorFlow checkpoints yet"
-BESIDE = "it holds no weights: they are in the .index and .data files beside it; " + TF_LATER
+TF_OPEN = "open the checkpoint by its prefix, its .index file or its folder"
+BESIDE = "it holds no weights: they are in the .index and .data files beside it; " + TF_OPEN
 
 LEGACY = "a legacy PyTorch checkpoint (the layout before 1.6)"
 TARRED = "a PyTorch checkpoint in the tar layout before 0.1.10"

@@ -1,0 +1,65 @@
+"""Whatever the bytes of an index, of a data file and of a first-version table, TensorFlow's formats give a result or an InertError; two
+readings agree, no tensor reaches beyond its file, and one tensor by its name is the same as in the listing."""
+
+from __future__ import annotations
+
+import struct
+import tempfile
+from pathlib import Path
+
+from driver import instrument, run
+
+with instrument():
+    import inert
+    from inert.formats.tf_bundle import TfBundle, tensor_checks
+
+HERE = Path(__file__).parent.parent / "tests" / "corpus" / "tf"
+BUNDLES = ("objects/ckpt-2", "slices/slices", "strings/strings", "types/types", "names/names")
+FIRST = ("v1_types/first", "v1_file/model.ckpt-7")
+
+
+def join(index: bytes, data: bytes) -> bytes:
+    """An index and a data file as one input; a first-version table has no data."""
+    return struct.pack("<H", len(index)) + index + data
+
+
+def seeds() -> list[bytes]:
+    made = [join((HERE / f"{name}.index").read_bytes(), (HERE / f"{name}.data-00000-of-00001").read_bytes()) for name in BUNDLES]
+    return made + [join((HERE / name).read_bytes(), b"") for name in FIRST]
+
+
+def reading(prefix: Path) -> list[object]:
+    said: list[object] = []
+    with inert.open(prefix) as checkpoint:
+        for name, tensor in checkpoint.tensors.items():
+            said += [name, str(tensor.dtype), tensor.shape, tensor.fault]
+            try:
+                said.append(tensor.sha256())
+                tensor.numpy()
+            except inert.InertError as error:
+                said.append(str(error))
+        said += [str(note) for note in checkpoint.notes] + [repr(part) for part in checkpoint.parts.values()]
+        if isinstance(checkpoint.content, TfBundle):
+            said += [str(note) for note in tensor_checks(checkpoint.content)]
+        names = list(checkpoint.tensors)
+    with inert.open(prefix) as checkpoint:
+        for name in names:
+            alone = checkpoint.tensors.get(name)
+            assert alone is not None or any(note.code == "tf-order" for note in checkpoint.notes), name
+    return said
+
+
+def one(data: bytes) -> None:
+    size = int.from_bytes(data[:2], "little")
+    with tempfile.TemporaryDirectory() as folder:
+        prefix = Path(folder) / "m"
+        prefix.with_name("m.index").write_bytes(data[2 : 2 + size])
+        prefix.with_name("m.data-00000-of-00001").write_bytes(data[2 + size :])
+        try:
+            first = reading(prefix)
+        except inert.InertError:
+            return
+        assert reading(prefix) == first
+
+
+run(one, seeds=seeds())
