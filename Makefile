@@ -95,13 +95,7 @@ fuzz-smoke: $(VENV)/.made-fuzz-$(tag)
 fuzz: $(VENV)/.made-fuzz-$(tag)
 	$(VENV)/bin/python tools/fuzz.py --seconds $(FUZZ_SECONDS) -- --seed $$(date +%s) --corpus fuzz/corpus
 
-bench: # tensorflow-cpu (some 250 MB) beside torch would fight over protobuf, and slow down every start of the others' tests.
-$(ORACLE_TF)/.made-oracle-$(tag): pyproject.toml
-	$(PYTHON) -m venv --clear $(ORACLE_TF)
-	$(call pip,$(ORACLE_TF)) --editable '.[oracle-tensorflow]'
-	touch $@
-
-$(ORACLE)/.made-bench-$(tag)
+bench: $(ORACLE)/.made-bench-$(tag)
 	$(ORACLE)/bin/python bench/run.py $(BENCH_ARGS)
 
 clean:

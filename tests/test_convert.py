@@ -6,6 +6,7 @@ Expected values: torch's own casts (tests/corpus/casts.json), NumPy and ml_dtype
 from __future__ import annotations
 
 import json
+import zipfile
 from collections import OrderedDict
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,10 @@ import inert
 from inert.casts import BLOCK, cast
 from inert.dtypes import DTYPES
 from inert.errors import UnsupportedError
+from inert.layout import Layout, Storage
 from inert.ops.cast import floating
 from inert.pickle.nodes import Global
+from inert.source import BytesSource
 from inert.tensor import Tensor
 from inert.torch.objects import Object
 from inert.torch.predict import loads
@@ -761,3 +764,22 @@ def test_names_of_globals_and_objects_stay_inert(tmp_path: Path) -> None:
         assert ckpt.root["f"].dotted == "os.system"
         assert type(ckpt.root["o"]) is Object
         assert ckpt.root["o"].arguments == (1, 2)
+
+
+def test_a_gradient_that_torch_could_not_read_back_is_left_out_and_noted(tmp_path: Path) -> None:
+    wanted = Tensor(Layout(DTYPES["float32"], (4,), (1,), 0, Storage("x", 16, DTYPES["float32"], "cpu", BytesSource(bytes(16)).span), True))
+    inert.save({"w": wanted}, tmp_path / "w.pt")
+    done = inert.convert(tmp_path / "w.pt", tmp_path / "cast.pt", dtype="float8_e5m2")
+    assert [(note.code, note.tensors) for note in done.notes] == [("cast-no-grad", ("w",))]
+    assert not inert.open(tmp_path / "cast.pt").tensors["w"].requires_grad
+
+
+def test_a_wrapped_tensor_keeps_the_device_that_it_names(tmp_path: Path) -> None:
+    pickled = next((HERE / "distributed").glob("dtensor-2.13.0-*.pt"))
+    with zipfile.ZipFile(pickled) as archive:
+        entries = {name.partition("/")[2]: archive.read(name) for name in archive.namelist()}
+    data = entries.pop("data.pkl").replace(b"X\x03\x00\x00\x00cpu", b"X\x03\x00\x00\x00xpu")
+    storages = {name.removeprefix("data/"): raw for name, raw in entries.items() if name.startswith("data/")}
+    (tmp_path / "x.pt").write_bytes(torch_zip(data, storages))
+    done = inert.convert(tmp_path / "x.pt", tmp_path / "cpu.pt", device="cpu")
+    assert "device-left" in {note.code for note in done.notes}

@@ -685,3 +685,20 @@ def test_values_of_the_first_version_that_lie_cost_their_tensor(lie: str, tmp_pa
     look = look_over(path)
     assert look.refused or look.damaged
     assert look.refused or "tf-block-crc" in look.codes
+
+
+def test_blocks_of_an_index_that_share_bytes_are_noted(tmp_path: Path) -> None:
+    raw = table({b"": HEADER, **first()})
+    footer = raw[-48:]
+    meta, at = [], 0
+    for _ in range(4):  # offset and size of the metaindex block and of the index block, as varints
+        end = at
+        while footer[end] & 0x80:
+            end += 1
+        meta.append(footer[at : end + 1])
+        at = end + 1
+    shared = (meta[2] + meta[3] + meta[2] + meta[3]).ljust(40, b"\0") + footer[40:]  # the metaindex where the index lies
+    (tmp_path / "made.index").write_bytes(raw[:-48] + shared)
+    (tmp_path / "made.data-00000-of-00001").write_bytes(bytes(24))
+    with inert.open(tmp_path / "made") as checkpoint:
+        assert "tf-index-overlap" in codes(checkpoint)

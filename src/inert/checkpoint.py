@@ -191,7 +191,12 @@ class Checkpoint:
 
         Assigning an array or Tensor under a name, and deleting a name, changes that place of ``root``; a new name goes into the deepest
         dict that its beginning leads to."""
-        made: TensorIndex = self._once("tensors", lambda: TensorIndex(self, self._listed().tensors))
+
+        def make() -> Any:
+            listed = self._listed()
+            return listed.tensors if type(listed) is Listing else TensorIndex(self, listed.tensors)
+
+        made: TensorIndex = self._once("tensors", make)  # of a format that names tensors itself: its own mapping, which nobody can change
         return made
 
     def untouched(self) -> bool:

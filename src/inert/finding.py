@@ -114,7 +114,6 @@ CODES: dict[str, tuple[str, str]] = {
     "tf-mixed-steps": (ERROR, "index and data are of two saves, of different steps most likely; get all files of one save"),
     "tf-tensor-crc": (ERROR, "the stored bytes are damaged; get the file again"),
     "tf-slice-stray": (WARNING, "no tensor is made of this slice; TensorFlow lists it under its coded name"),
-    "tf-slice-missing": (ERROR, "the tensor cannot be put together; get all files of one save"),
     "tf-object-graph": (ERROR, "the tree of objects cannot be shown; the tensors can be read by their keys"),
     "tf-unmerged": (WARNING, "the save was not finished: its parts were never merged; all that are there were read as one"),
     "tf-part-missing": (ERROR, "the save was not finished, or files were lost; the tensors of that part are not known"),

@@ -109,8 +109,9 @@ def convert(
         writer = writer_for(name, to, most, ckpt.format if ckpt.format == "torchscript" else "")  # old layouts become the new one
         if for_weights_only and not writer.id.startswith("torch-"):
             raise UnsupportedError(f"{writer.id} is no format that torch.load reads", hint="name the destination .pt")
-        value = _part(ckpt, root, unwrap, writer.id == ckpt.format)
-        lost = _beside(ckpt, value) if root is None and not unwrap and writer.id != ckpt.format else []
+        value, lost = _part(ckpt, root, unwrap, writer.id == ckpt.format)
+        if root is None and not unwrap and writer.id != ckpt.format:
+            lost = [*lost, *_beside(ckpt, value)]
         value = _chosen(value, ckpt, done, keep, drop, strip, rules)
         value = _changed(value, ckpt, done, dense, casting, rebuild, compact, shared)
         whole = value is ckpt.root
@@ -148,14 +149,14 @@ def _casting(dtype: str | Sequence[str] | Mapping[str, str], limits: Limits) -> 
     return Casting(rules, limits) if rules else None
 
 
-def _part(ckpt: Checkpoint, root: str | None, unwrap: bool, same: bool) -> Any:
-    """The value that is to be written. Programs and packages give their tensors by name, to other formats."""
-    from ..writers import Saved
-    from ..writers.torch_pickle import plain_root
+def _part(ckpt: Checkpoint, root: str | None, unwrap: bool, same: bool) -> tuple[Any, list[tuple[str, str]]]:
+    """The value that is to be written, and what is lost by choosing it."""
+    from ..writers.roots import portable
 
+    lost: list[tuple[str, str]] = []
     value = ckpt.root if root is None else find(ckpt.root, root)
     if root is None and not same:
-        value = plain_root(Saved(value, {}, {}, ckpt))
+        value, lost = portable(ckpt)
     if unwrap:
         if root is not None:
             raise UnsupportedError("root and unwrap both say which part", hint="use one of them")
@@ -163,7 +164,7 @@ def _part(ckpt: Checkpoint, root: str | None, unwrap: bool, same: bool) -> Any:
 
         path = weights_path(ckpt)
         value = find(value, path) if path else value
-    return value
+    return value, lost
 
 
 def _chosen(
@@ -226,7 +227,7 @@ def _beside(ckpt: Checkpoint, value: Any) -> list[tuple[str, str]]:
     from ..names import Lister
 
     listed = ckpt.content.listed(ckpt.root)
-    if listed is ckpt.root:
+    if listed is ckpt.root or ckpt.content.listing() is not None:
         return []
     inside = {id(tensor.layout) for tensor in Lister(value, ckpt.content.limits).tensors.values()}
     everything = Lister(listed, ckpt.content.limits).tensors

@@ -7,13 +7,11 @@ Refuses to know: containers.
 from __future__ import annotations
 
 from ..finding import Finding
-from ..names import Lister
 from ..pickle.encode import Encoder
 from ..pickle.nodes import Reference
 from ..pickle.style import fresh
 from ..tensor import Tensor
 from ..torch.changes import Changes
-from ..torch.objects import Object
 from ..torch.rebuild import Odd, class_of, text
 from ..torch.unbuild import Unbuilder
 
@@ -25,23 +23,13 @@ if TYPE_CHECKING:
     from ..torch.storing import Storing
     from . import Saved
 
-PROGRAMS = ("torchscript", "torch-package", "torch-export")
-
-
-def plain_root(saved: Saved) -> Any:
-    """The root; of a program or package, whose classes mean nothing elsewhere, its tensors by name."""
-    if saved.source is None or saved.source.format not in PROGRAMS or not isinstance(saved.root, Object):
-        return saved.root
-    content = saved.source.content
-    return dict(Lister(content.listed(saved.root), content.limits).tensors)
-
 
 def pickled(saved: Saved, protocol: int, storing: Storing) -> tuple[bytes, list[Finding]]:
     """The pickle of ``saved.root``, and what is worth knowing of it."""
     builder = saved.source.content.built if saved.source is not None else None
     if builder is None:
         unbuilder = Unbuilder(protocol, storing, saved.tensors, spelling=saved.spelling)
-        return Encoder(fresh(protocol), None, unbuilder).encode(plain_root(saved)), []
+        return Encoder(fresh(protocol), None, unbuilder).encode(saved.root), []
     changes = Changes(builder)
     unbuilder = Unbuilder(protocol, storing, saved.tensors, changes.nodes, saved.spelling)
     swaps = {**saved.spelling.swaps(builder.document), **changes.swaps}

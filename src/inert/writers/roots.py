@@ -1,0 +1,32 @@
+"""What of a checkpoint another format is given: its root, or its tensors by name where the root means nothing elsewhere.
+
+Knows: that the classes of programs and packages mean nothing outside of them, and that TensorFlow's names are no paths of its object graph.
+Refuses to know: how it is written.
+"""
+
+from __future__ import annotations
+
+from ..names import Lister
+from ..torch.objects import Object
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..checkpoint import Checkpoint
+
+PROGRAMS = ("torchscript", "torch-package", "torch-export")
+NO_NUMBERS = ("strings", "opaque")  # kinds of tensors that other formats have no place for
+
+
+def portable(source: Checkpoint) -> tuple[Any, list[tuple[str, str]]]:
+    """The value that another format is given, and what is lost by that: (name, why)."""
+    content, root = source.content, source.root
+    listing = content.listing()
+    if listing is not None:
+        tensors = dict(listing.tensors)
+        gone = [name for name, tensor in tensors.items() if tensor.kind in NO_NUMBERS]
+        return {name: tensor for name, tensor in tensors.items() if name not in gone}, [(name, "it holds no numbers") for name in gone]
+    if source.format in PROGRAMS and isinstance(root, Object):
+        return dict(Lister(content.listed(root), content.limits).tensors), []
+    return root, []
