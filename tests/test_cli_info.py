@@ -87,8 +87,8 @@ def test_compression_and_findings(run: Run, tmp_path: Path) -> None:
     found = answer(run, path, code=1)
     assert found["compression"].startswith("deflate (")
     notes = {note["code"]: note for note in found["notes"]}
-    assert notes["tensor-damaged"]["tensors"] == ["w"]
-    assert set(notes["tensor-damaged"]) == {"code", "severity", "message", "where", "tensors", "fix"}
+    assert notes["record-missing"]["tensors"] == ["w"]
+    assert set(notes["record-missing"]) == {"code", "severity", "message", "where", "tensors", "fix"}
     code, out, err = run("info", path)
     assert (code, err) == (1, "")
     assert "error: w: its storage data/9 is not in the file" in out

@@ -23,14 +23,16 @@ import inert
 from inert import tiled as tiles
 from inert.cli import main
 from inert.dtypes import DTYPES
-from inert.errors import FormatError, UnidentifiedError
+from inert.errors import FormatError, LimitError, UnidentifiedError
 from inert.formats.torch_dcp import placed
 from inert.layout import Layout, Storage, contiguous
 from inert.limits import DEFAULT
 from inert.source import BytesSource
 from inert.tensor import Tensor
 from inert.tiled import Box, fault, tiled
+from tests import makers
 from tests.conformance import look_over
+from tests.makers import Made, Name, dumps, torch_zip
 
 HERE = Path(__file__).parent / "corpus" / "dcp"
 NAMES = sorted(path.name for path in HERE.iterdir() if path.is_dir())
@@ -245,6 +247,36 @@ def test_random_changes_give_an_answer(folder: Path) -> None:
             mutant[rng.randrange(len(mutant))] = rng.randrange(256)
         path.write_bytes(mutant)
         look_over(folder)
+
+
+CLASSES = "torch.distributed.checkpoint.metadata"
+
+
+def said(name: str, state: Any, module: str = CLASSES) -> Made:
+    return Made(Name(module, name), (), state, new=True)
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+def test_a_record_of_few_bytes_and_many_elements_is_refused(tmp_path: Path, parts: int) -> None:
+    each = 1 << 36
+    record = torch_zip(dumps(makers.tensor(makers.storage("0", 4), (each,), (0,))), {"0": bytes(16)})
+    (tmp_path / "__0_0.distcp").write_bytes(record * parts)
+    chunks = [said("ChunkStorageMetadata", {"offsets": (i * each,), "sizes": (each,)}) for i in range(parts)]
+    properties = said("TensorProperties", (Name("torch", "float32"), Name("torch", "strided"), False, 0, False))
+    entry = said("TensorStorageMetadata", {"properties": properties, "size": (parts * each,), "chunks": chunks})
+    places = {}
+    for i in range(parts):
+        place = {"relative_path": "__0_0.distcp", "offset": i * len(record), "length": len(record)}
+        index = said("MetadataIndex", {"fqn": "w", "offset": (i * each,), "index": i})
+        places[index] = said("_StorageInfo", place, "torch.distributed.checkpoint.filesystem")
+    root = said("Metadata", {"state_dict_metadata": {"w": entry}, "planner_data": {"w": ("w",)}, "storage_data": places})
+    (tmp_path / ".metadata").write_bytes(dumps(root))
+    with inert.open(tmp_path) as checkpoint:
+        tensor = checkpoint.tensors["w"]
+        assert (tensor.shape, tensor.fault) == ((parts * each,), "")
+        for ask in (tensor.numpy, tensor.sha256, lambda: tensor[:2]):
+            with pytest.raises(LimitError, match="over 4 stored bytes"):
+                ask()
 
 
 def test_a_record_that_is_damaged_costs_its_tensor_only(folder: Path) -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from inert.finding import CODES
 from inert.formats import FORMATS
-from tools.make_docs import ROOT, between, documents, findings, formats, main, table
+from inert.writers import WRITERS
+from tools.make_docs import ROOT, between, documents, findings, formats, main, table, writers
 
 README = ROOT / "README.md"
 MARKED = "a\n<!-- formats -->\nold\n<!-- /formats -->\nb\n"
@@ -25,6 +26,8 @@ def test_the_file_is_what_the_script_makes(file: Path) -> None:
 def test_every_code_and_every_format_has_a_row() -> None:
     assert all(f"| `{code}` | {severity} | {fix} |\n" in findings() for code, (severity, fix) in CODES.items())
     assert all(f"| `{one.id}` | {one.summary} |\n" in formats() for one in FORMATS)
+    assert all(f"| `{one.id}` | " in writers() and f" | {one.summary} |\n" in writers() for one in WRITERS)
+    assert all(f"`{suffix}`" in writers() for one in WRITERS for suffix in one.suffixes)
 
 
 def test_a_bar_in_a_cell_ends_no_cell() -> None:

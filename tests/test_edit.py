@@ -20,7 +20,9 @@ from inert.errors import UnsupportedError
 from inert.pickle.encode import parts_of
 from inert.pickle.nodes import Call, Dict, Global, List, Reference
 from inert.tensor import Tensor
-from inert.writers import Options, Saved, torch_zip
+from inert.writers import Options, Saved
+from inert.writers import torch_zip as writer
+from tests.makers import torch_zip
 
 HERE = Path(__file__).parent / "corpus"
 SHARED = Path(__file__).parent.parent.parent / "shared" / "corpus"
@@ -59,7 +61,7 @@ def written_again(path: Path, out: Path) -> None:
     with inert.open(path) as ckpt:
         content: Any = ckpt.content
         ckpt.root  # noqa: B018
-        torch_zip.edited(content, content.built, Saved(ckpt.root, {}, {}, ckpt), Options(str(out))).pour(str(out), sync=False)
+        writer.edited(content, content.built, Saved(ckpt.root, {}, {}, ckpt), Options(str(out))).pour(str(out), sync=False)
 
 
 @pytest.mark.parametrize(
@@ -256,3 +258,27 @@ def test_tied_tensors_stay_tied_in_an_edit(tmp_path: Path) -> None:
         assert a.storage == b.storage == c.storage
         assert c.offset == 2
         assert again.root["n"] == 2
+
+
+def test_a_configuration_that_was_changed_is_written_as_plain_data_and_noted(tmp_path: Path) -> None:
+    with inert.open(HERE / "lightning" / "omegaconf.ckpt") as ckpt:
+        parameters = ckpt.root["hyper_parameters"]
+        key = next(key for key, value in parameters.items() if isinstance(value, dict))
+        parameters[key]["added"] = 5
+        written = ckpt.save(tmp_path / "changed.ckpt")
+    assert {note.code for note in written.notes} == {"class-plain"}
+    with inert.open(tmp_path / "changed.ckpt") as again:
+        assert again.root["hyper_parameters"][key]["added"] == 5
+        assert list(again.tensors) == list(inert.open(HERE / "lightning" / "omegaconf.ckpt").tensors)
+
+
+def test_a_pickle_in_nobodys_style_is_written_in_a_known_one_and_noted(tmp_path: Path) -> None:
+    odd = b"\x80\x02}(X\x01\x00\x00\x00aK\x01X\x01\x00\x00\x00b\x8a\x01\x02K\x070u."  # a number is made and dropped again
+    (tmp_path / "odd.pt").write_bytes(torch_zip(odd, {}))
+    with inert.open(tmp_path / "odd.pt") as ckpt:
+        assert ckpt.root == {"a": 1, "b": 2}
+        ckpt.root["c"] = 3
+        written = ckpt.save(tmp_path / "again.pt")
+    assert [note.code for note in written.notes] == ["pickle-reencoded"]
+    with inert.open(tmp_path / "again.pt") as again:
+        assert again.root == {"a": 1, "b": 2, "c": 3}

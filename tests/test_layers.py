@@ -32,7 +32,7 @@ LAYERS = (
     Layer(("dtypes",), "the dtype table holds facts about numbers; it knows no tensor, container or format"),
     Layer(("containers", "pickle"), "containers give Spans and the pickle machine gives nodes; neither knows what a tensor is"),
     Layer(
-        ("layout", "tensor", "arrays", "interop", "tiled", "memory"),
+        ("layout", "tensor", "arrays", "casts", "interop", "tiled", "widened", "memory"),
         "a tensor is elements over Spans; which program wrote it is for torch and tensorflow to know",
     ),
     Layer(("torch", "tensorflow"), "torch and tensorflow make values of nodes and Spans; they know no Checkpoint and no format"),

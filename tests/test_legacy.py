@@ -189,6 +189,14 @@ def test_keys_and_counts_that_lie(keys: Any, blobs: list[bytes], said: str) -> N
         assert found.errors
 
 
+def test_of_several_words_on_a_storage_the_one_that_its_count_bears_out_is_believed() -> None:
+    root = [tensor(held("1", 1), (1,)), tensor(held("1", 2), (2,)), tensor(held("2", 1), (1,))]
+    with opened(save(root, ["1", "2"], blob(floats(1, 2)), blob(floats(3)))) as found:
+        assert found.tensors["0"].fault, "torch refuses the file for it"
+        assert [found.tensors[name].numpy().tolist() for name in "12"] == [[1, 2], [3]]
+        assert set(codes(found)) == {"record-size", "tensor-storage-resized"}
+
+
 def test_a_key_listed_twice_is_read_as_torch_does() -> None:
     with opened(save([tensor(held("1", 1), (1,))], ["1", "1"], blob(floats(1)), blob(floats(2)))) as found:
         assert found.tensors["0"].numpy().tolist() == [2], "each is read in turn into the same storage"

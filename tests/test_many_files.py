@@ -22,7 +22,7 @@ import pytest
 import inert
 from inert import beside, inflate, scratch
 from inert.beside import BesideSource, Maps
-from inert.containers import folder, zip
+from inert.containers import deflated, folder
 from inert.errors import FormatError, LimitError, UnsupportedError
 from inert.files import UNTRACKED
 from inert.scratch import written
@@ -204,7 +204,7 @@ def descriptors() -> int:
 
 
 def test_inflated_records_share_a_few_temporary_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(zip, "IN_MEMORY", 10)
+    monkeypatch.setattr(deflated, "IN_MEMORY", 10)
     monkeypatch.setattr(inflate, "IN_MEMORY", 10)
     count = 100
     state = {f"w{i}": tensor(storage(str(i), 100), (100,)) for i in range(count)}

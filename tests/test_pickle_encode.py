@@ -396,7 +396,7 @@ def documents(path: Path) -> list[Document]:
 FOLDERS = sorted({path.parent.name for path in HERE.rglob("*.p*")} - {"corpus"})
 DEEP_FILES = ("deep_list", "deep_tuple", "deep_dict", "deep_calls", "deep_states")  # their like is made above, less deep
 # protocols 0 and 1; and Python 2's pickle.py, which counts arguments of old instances as memo entries without writing them
-OTHERS = ("numpy-p0", "numpy-p1", "cPickle-p0", "cPickle-p1", "pickle-p0", "pickle-p1", "pickle-p2")
+OTHERS = ("state", "numpy-p0", "numpy-p1", "cPickle-p0", "cPickle-p1", "pickle-p0", "pickle-p1", "pickle-p2")
 
 
 def _law(path: Path) -> list[tuple[str, bool]]:

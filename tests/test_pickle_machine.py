@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 from inert.errors import FormatError, InertError, LimitError, TruncatedError
 from inert.limits import Limits
 from inert.pickle.decode import Document, decode
-from inert.pickle.nodes import Buffer, ByteString, Call, Dict, Global, List, Reference, Set, modern
+from inert.pickle.nodes import Buffer, ByteString, Call, Dict, Global, List, Reference, Set
 from inert.pickle.opcodes import OPCODES
 from tests.graphs import alike
 from tests.makers import Made, Name, Pid, dumps, text
@@ -129,7 +129,7 @@ ROWS: dict[str, list[tuple[bytes, Any]]] = {
     "BININT": [(b"J\xff\xff\xff\xff.", -1), (b"J\0\0\0\x80.", -(2**31)), (b"J\0", FormatError)],
     "BININT1": [(b"K\xff.", 255), (b"K", FormatError)],
     "BININT2": [(b"M\xff\xff.", 65535), (b"M\0", FormatError)],
-    "PROTO": [(b"\x80\2N.", None), (b"\x80\5N.", None), (b"\x80\6N.", FormatError), (b"\x80", FormatError)],
+    "PROTO": [(b"\x80\2N.", None), (b"\x80\5N.", None), (b"\x80\6N.", None), (b"\x80", FormatError)],
     "NEWOBJ": [(G + b")\x81.", ("NEWOBJ", g, ())), (G + b"K\1\x85\x81K\2b.", ("NEWOBJ", g, (1,), ("state", 2))), (b")\x81.", FormatError)],
     "EXT1": [(b"\x82\7.", ("global", "copyreg", "extension 7")), (b"\x82\0.", FormatError), (b"\x82", FormatError)],
     "EXT2": [(b"\x83\0\1.", ("global", "copyreg", "extension 256")), (b"\x83\0\0.", FormatError), (b"\x83\1", FormatError)],
@@ -241,6 +241,10 @@ def test_cpython_says_the_same_of_the_same_bytes(data: bytes, expected: Any) -> 
         return
     if type(expected) is tuple and expected[:1] == ("REDUCE",):
         return  # calling a number
+    if data[:2] == b"\x80\6":
+        assert theirs is FormatError  # Python refuses the number; torch's weights_only unpickler does not look at it
+        assert decode(data).odd == [("pickle-protocol", 0, "protocol 6; the highest is 5")]
+        return
     if type(expected) is tuple and expected[:1] == ("py2",):
         expected = expected[1]
     if type(expected) is tuple and expected[:1] == ("global",):
@@ -265,15 +269,6 @@ def test_names_are_given_in_python_3_spelling_too() -> None:
     }.items():  # fmt: skip
         node = sound(f"c{old}\n.".encode())
         assert (node.dotted, f"{node.module}\n{node.name}") == (new, old)
-
-
-def test_names_are_translated_as_cpython_does() -> None:
-    import _compat_pickle
-
-    for old, new in _compat_pickle.NAME_MAPPING.items():
-        if modern(*old) == ".".join(old):
-            continue  # a name that no checkpoint uses
-        assert modern(*old) == ".".join(new)
 
 
 # -------------------------------------------------------------------------------------------------- whatever CPython's picklers write

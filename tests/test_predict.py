@@ -129,6 +129,7 @@ ENCODE, BYTEARRAY, SET, COMPLEX = (
 )
 ORDERED, COUNTER, PARAMETER = (name(text) for text in ("collections OrderedDict", "collections Counter", "torch.nn.parameter Parameter"))
 DEVICE, REBUILD, PER_TENSOR = (name(text) for text in ("torch device", "torch._utils _rebuild_tensor_v2", "torch per_tensor_affine"))
+FLOAT_QPARAMS = name("torch per_channel_affine_float_qparams")
 PER_CHANNEL, FROM_CPU = name("torch per_channel_affine"), name("torch._utils _rebuild_device_tensor_from_cpu_tensor")
 COO, CSR = (call(name("torch.serialization _get_layout"), f"torch.sparse_{kind}") for kind in ("coo", "csr"))
 QINT8 = storage(kind="QInt8Storage", n=64)
@@ -504,6 +505,40 @@ REFUSED |= {
     "UntypedStorage of a text": call(name("torch.storage UntypedStorage"), "a"),
 }
 
+# what Python's own unpickler refuses all the same
+STRICTER = {
+    "tensor build ()", "od build pairs", "c build slots", "set build", "size build empty", "reduce args list", "reduce args dict",
+    "newobj list args",
+}  # fmt: skip
+TWICE = storage(kind="IntStorage", n=16)
+TAKEN |= {
+    "q lists": quantized(QINT8, 0, (2,), (1,), (PER_CHANNEL, [0.5, 1], [3, True], 0), False, EMPTY),
+    "q lists of floats": quantized(QINT8, 0, (2,), (1,), (FLOAT_QPARAMS, [0.5, 1e300], [3, 1.5], 0), False, EMPTY),
+    "protocol 6": Case(b"\x80\x06" + encode({"w": tensor()}) + b"."),
+    "protocol 255": Case(b"\x80\xff" + encode(call(name("__builtin__ set"), [1])) + b"."),
+    "a key of two counts": [
+        tensor(TWICE),
+        tensor(storage(kind="IntStorage", n=2), 4, (4,), (1,)),
+        tensor(storage(kind="IntStorage", n=99)),
+    ],
+    "a key of two types": [tensor(TWICE), tensor(storage(kind="LongStorage", n=8)), tensor(storage(kind="LongStorage", n=16))],
+    "a key of two types, empty": Case(
+        [tensor(storage(n=0), 0, (0,), (1,)), tensor(storage(kind="LongStorage", n=0), 0, (0,), (1,))], storages={"0": b""}
+    ),
+    "a key of two devices": [tensor(TWICE), tensor(storage(kind="IntStorage", n=16, loc="cuda:0"))],
+}
+STRICTER |= {"protocol 6", "protocol 255"}
+REFUSED |= {
+    "q a list and a tuple": quantized(QINT8, 0, (2,), (1,), (PER_CHANNEL, [0.5, 1.0], (3, 1), 0), False, EMPTY),
+    "q a list of texts": quantized(QINT8, 0, (2,), (1,), (PER_CHANNEL, [0.5, "1"], [3, 1], 0), False, EMPTY),
+    "q a long list": quantized(QINT8, 0, (2,), (1,), (PER_CHANNEL, [0.5, 1.0, 2.0], [3, 1, 2], 0), False, EMPTY),
+    "q a long zero point": quantized(QINT8, 0, (2,), (1,), (PER_CHANNEL, [0.5, 1.0], [3, 1 << 63], 0), False, EMPTY),
+    "a key of two counts, the first wrong": [tensor(storage(kind="IntStorage", n=2)), tensor(TWICE)],
+    "a key of two counts, the first none": Case(
+        [tensor(storage(n=0), 0, (0,), (1,)), tensor(storage(kind="LongStorage", n=4), 0, (2,), (1,))], storages={"0": b""}
+    ),
+}
+
 
 def case_of(value: Any) -> Case:
     return value if isinstance(value, Case) else Case(value)
@@ -512,13 +547,6 @@ def case_of(value: Any) -> Case:
 def judged(raw: bytes) -> dict[str, Any]:
     with inert.open(io.BytesIO(raw)) as ckpt:
         return loads(ckpt)
-
-
-# what Python's own unpickler refuses all the same
-STRICTER = {
-    "tensor build ()", "od build pairs", "c build slots", "set build", "size build empty", "reduce args list", "reduce args dict",
-    "newobj list args",
-}  # fmt: skip
 
 
 @pytest.mark.parametrize("key", TAKEN)

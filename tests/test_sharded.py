@@ -309,7 +309,7 @@ def test_every_prefix_of_an_index_and_of_a_shard_gives_an_answer(tmp_path: Path)
 
 FOLDERS = {
     "distributed": ([".metadata", "__0_0.distcp"], "torch.distributed.checkpoint did not write"),
-    "deepspeed": (["mp_rank_00_model_states.pt"], "DeepSpeed"),
+    "deepspeed": (["zero_to_fp32.py"], "DeepSpeed"),
     "saved model": (["saved_model.pb"], "SavedModel"),
     "tensorflow": (["checkpoint", "model.ckpt-1.index", "model.ckpt-1.data-00000-of-00001"], "TensorFlow"),
     "data.pkl": (["data.pkl", "version"], "data.pkl but without the other records of a PyTorch archive"),

@@ -345,7 +345,10 @@ def test_a_lie_is_said_and_the_others_are_read(lie: str, many: bool) -> None:
         assert raised.value.part == "bad"
         assert found.file_offset is None
         assert checkpoint.tensors["z"].numpy().tolist() == [7, 8]
-        (note,) = [note for note in checkpoint.notes if note.code == "tensor-damaged"]
+        (note,) = [note for note in checkpoint.notes if note.tensors]
+        assert note.code == {"counted short": "record-size", "counted long": "record-size", "missing": "record-missing"}.get(
+            lie, "tensor-damaged"
+        )
         assert note.tensors == ("bad",)
         assert words in note.message
     with pytest.raises(FormatError):

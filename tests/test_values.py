@@ -342,7 +342,7 @@ def test_unknown_objects_keep_everything() -> None:
     text_state = value(Made(Name("gone", "C"), (), "text", new=True))
     assert (text_state.state, text_state.fields) == ("text", {})
     nothing = value(Made(Name("gone", "C"), ()))
-    assert (nothing.state, nothing.items, nothing.pairs) == (None, [], [])
+    assert (nothing.state, [*nothing.items], [*nothing.pairs]) == (None, [], [])
     twice = opened(b"\x80\2cgone\nC\n)R}X\1\0\0\0aK\1sb}X\1\0\0\0bK\2sb.").root
     assert twice.state == ({"a": 1}, {"b": 2})
     assert twice.fields == {"a": 1, "b": 2}

@@ -19,7 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import inert
-from inert.containers.zip import Zip, inflate
+from inert.containers.deflated import inflate
+from inert.containers.zip import Zip
 from inert.errors import FormatError, InertError, LimitError, TruncatedError, UnsupportedError
 from inert.files import FileSource
 from inert.limits import Limits
@@ -348,7 +349,7 @@ def test_a_storage_may_grow_to_its_limit_only() -> None:
 
 
 def test_a_large_member_is_inflated_to_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("inert.containers.zip.IN_MEMORY", 1000)
+    monkeypatch.setattr("inert.containers.deflated.IN_MEMORY", 1000)
     opened = archive(deflated(b"content " * 1000))
     span = opened.span(opened.members["a/x"])
     assert bytes(span.view() or b"") == b"content " * 1000, "the temporary file is mapped"

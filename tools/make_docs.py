@@ -1,4 +1,4 @@
-"""Makes what the documents repeat of the code: docs/findings.md, and in README.md the formats and the transcripts of real commands.
+"""Makes what the documents repeat of the code: docs/findings.md, and in README.md the formats, writers and transcripts of commands.
 
 Usage: make_docs.py. Writes the files that are not as they should be and names them. In README.md only what stands between
 ``<!-- NAME -->`` and ``<!-- /NAME -->`` is made; without these markers the file is left alone.
@@ -15,6 +15,7 @@ from pathlib import Path
 from inert.cli import main as inert_command
 from inert.finding import CODES
 from inert.formats import FORMATS
+from inert.writers import WRITERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,6 +45,11 @@ def findings() -> str:
 
 def formats() -> str:
     return table(("format", "written by"), ((f"`{one.id}`", one.summary) for one in FORMATS))
+
+
+def writers() -> str:
+    rows = ((f"`{one.id}`", " ".join(f"`{suffix}`" for suffix in one.suffixes) or "by name only", one.summary) for one in WRITERS)
+    return table(("format", "suffixes", "what is written"), rows)
 
 
 # name of the markers → the command, and how many lines of its output are shown
@@ -81,6 +87,7 @@ def documents(root: Path = ROOT) -> dict[Path, str]:
     """File → the text that it should hold."""
     readme = root / "README.md"
     text = between(readme.read_text(encoding="utf-8"), "formats", formats())
+    text = between(text, "writers", writers())
     for name, (arguments, most) in TRANSCRIPTS.items():
         text = between(text, name, transcript(arguments, most))
     return {root / "docs" / "findings.md": findings(), readme: text}

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .limits import Limits
+    from .source import Span
+
+BLOCKS = 4  # pieces that are gathered at once: the more, the longer the runs that are read of a transposed tensor
+SPARSE = 4  # times as many bytes as are wanted are read, if they lie between them
+SMALL = 64 << 10  # bytes that are read together in any case
 
 
 def array_of(layout: Layout, limits: Limits, held: Any = None) -> Any:
@@ -80,29 +85,70 @@ def _unpack(raw: Any, layout: Layout) -> Any:
 
 
 def gathered(layout: Layout, limits: Limits) -> Iterator[bytes]:
-    """The elements of a layout that is no plain run of bytes (strided, big-endian, conjugated …), in pieces of about PIECE bytes."""
+    """The elements of a layout that is no plain run of bytes (strided, big-endian, conjugated …), in pieces of at most PIECE bytes."""
+    dtype, turned = layout.dtype, layout.conj or layout.neg
+    if turned and not dtype.numpy:
+        raise UnsupportedError(f"a conjugated or negated {dtype} view")
+    kind = dtype.array_type() if dtype.numpy else np.dtype(f"V{dtype.itemsize}")  # complex32 and the like are moved as they are
     for part in _blocks(layout, *item_geometry(layout)):
-        if layout.dtype.numpy:
-            yield array_of(part, limits).tobytes()
-        elif layout.conj or layout.neg:
-            raise UnsupportedError(f"a conjugated or negated {layout.dtype} view")
-        else:  # complex32 and the like have no NumPy type: they are moved as they are
-            yield gather(part, f"V{layout.dtype.itemsize}", limits).tobytes()
+        array = _collected(part, kind, limits)
+        if layout.conj:
+            array = np.conjugate(array)
+        if layout.neg:
+            array = np.negative(array)
+        data = array.tobytes()
+        del array
+        yield from (data[at : at + PIECE] for at in range(0, len(data), PIECE)) if len(data) > PIECE else (data,)
+        del data  # before the next block is made
+
+
+def _collected(part: Layout, kind: Any, limits: Limits) -> Any:
+    """The items of a block: of a file in bounded reads, since a map of it would count as memory with every page that is touched."""
+    assert part.storage is not None
+    span, unit = part.storage.span(), part.dtype.unit
+    if span.region() is None and span.source.descriptor(span.offset) is None and span.view() is not None:
+        return gather(part, kind, limits)
+    made = np.empty(part.shape, kind)
+    with span.source.steady():
+        _fill(made, part.strides, part.offset, span)
+    if part.storage.order == "big" and unit > 1:
+        made = made.reshape(-1).view(np.uint8).reshape(-1, unit)[:, ::-1].copy().reshape(-1).view(kind).reshape(part.shape)
+    return made
+
+
+def _fill(made: Any, strides: tuple[int, ...], offset: int, span: Span) -> None:
+    """Read the items at these strides into an array, in bounded reads that take what lies between if that is little."""
+    width = made.dtype.itemsize
+    todo = [(made, offset)]
+    while todo:
+        target, at = todo.pop()
+        wanted = target.size * width
+        extent = (sum((size - 1) * step for size, step in zip(target.shape, strides, strict=True)) + 1) * width
+        if extent <= max(min(SPARSE * wanted, BLOCKS * PIECE), SMALL):
+            data = span.read(at * width, extent)
+            target[...] = np.ndarray(target.shape, made.dtype, data, 0, byte_strides(strides, width))
+            continue
+        axis = max((i for i, size in enumerate(target.shape) if size > 1), key=lambda i: strides[i])
+        size, pitch = target.shape[axis], strides[axis] * width
+        most = BLOCKS * PIECE if pitch <= SPARSE * wanted // size else SMALL  # whether what lies between the slices is worth reading
+        count = max(1, min((most - (extent - (size - 1) * pitch)) // pitch + 1, size // 2))
+        before = (slice(None),) * axis
+        todo += [(target[(*before, slice(i, i + count))], at + i * strides[axis]) for i in reversed(range(0, size, count))]
 
 
 def _blocks(layout: Layout, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Iterator[Layout]:
-    """The tensor cut along its leading dimensions into layouts of at most PIECE bytes (or single rows of its last dimension)."""
+    """The tensor cut along its leading dimensions into layouts of at most BLOCKS * PIECE bytes (or single rows of its last dimension)."""
     todo = [(shape, strides, offset)]
     while todo:
         shape, strides, offset = todo.pop()
         size = prod(shape) * layout.dtype.itemsize
-        if size <= PIECE or not shape:
+        if size <= BLOCKS * PIECE or not shape:
             part = layout.copy()
             part.shape, part.strides, part.offset = shape, strides, offset
             if size:
                 yield part
             continue
-        step = max(1, shape[0] * PIECE // size)
+        step = max(1, shape[0] * BLOCKS * PIECE // size)
         if shape[0] == 1:
             todo.append((shape[1:], strides[1:], offset))
             continue

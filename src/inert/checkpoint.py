@@ -12,7 +12,8 @@ from types import MappingProxyType
 from .errors import UnsupportedError
 from .finding import ERROR, Finding
 from .index import TensorIndex
-from .names import Lister
+from .names import Lister, piece
+from .torch.placements import FLAT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class Content:
 class Checkpoint:
     """An opened checkpoint. Use it as a context manager; what it has handed out stays valid. May be read from several threads."""
 
-    def __init__(self, content: Content, saver: Callable[..., list[Finding]] | None = None) -> None:
+    def __init__(self, content: Content, saver: Callable[..., Any] | None = None) -> None:
         self.content = content
         self.format = content.format
         self._saver = saver  # writing is for a layer above
@@ -178,11 +179,11 @@ class Checkpoint:
         before, after = self._listed().tensors, Lister(self.content.listed(value), self.content.limits).tensors
         return list(before) == list(after) and all(before[name]._layout is after[name]._layout for name in before)
 
-    def save(self, path: str | os.PathLike[str], **options: Any) -> list[Finding]:
+    def save(self, path: str | os.PathLike[str], **options: Any) -> Any:
         """Write the checkpoint with the changes made to ``root`` and ``tensors``; in the same format, what nobody changed keeps its bytes.
 
         Where nothing was changed the file is copied. Options are those of ``inert.save``; its own path may be the destination (open it
-        again after that). What is worth knowing comes back as Findings.
+        again after that). The answer is that of ``inert.save``: files, lost values, notes.
         Raises as ``inert.save`` does, and FormatError for damaged tensors."""
         if self._saver is None:
             raise UnsupportedError("this Checkpoint was not opened by inert.open")
@@ -197,10 +198,9 @@ class Checkpoint:
 
         def make() -> list[Finding]:
             listed = self._listed()
-            damaged = [
-                Finding("tensor-damaged", tensor.fault, name, None, (name,)) for name, tensor in listed.tensors.items() if tensor.fault
-            ]
-            return [*self.content.wrapper_notes, *self.content.notes(), *self._once("root", self._rooted)[1], *listed.notes, *damaged]
+            damaged = [damage(name, tensor) for name, tensor in listed.tensors.items() if tensor.fault]
+            odd = [*damaged, *flattened(listed.tensors)]
+            return [*self.content.wrapper_notes, *self.content.notes(), *self._once("root", self._rooted)[1], *listed.notes, *odd]
 
         made: list[Finding] = self._once("notes", make)
         return made
@@ -222,3 +222,22 @@ class Checkpoint:
 
     def __repr__(self) -> str:
         return f"<Checkpoint {self.content.source.name!r} {self.format}>"
+
+
+def flattened(tensors: Mapping[str, Tensor]) -> list[Finding]:
+    """A note for each parameter that FSDP has flattened, which nothing but its name says."""
+    text = (
+        "by its name one rank's piece of a flattened FSDP parameter: several parameters end to end, which this file alone cannot take apart"
+    )
+    found = []
+    for name, tensor in tensors.items():
+        if name.endswith(FLAT) and piece(tensor.path[-1] if tensor.path else "").rpartition(".")[2] in FLAT:
+            found.append(Finding("tensor-flattened", text, name, None, (name,)))
+    return found
+
+
+def damage(name: str, tensor: Tensor) -> Finding:
+    """Why a tensor is refused: its storage's record, where that is missing or of another size than was declared, or the tensor itself."""
+    storages = [part.storage for part in (tensor, *tensor.components.values())]
+    code = next((storage.lack for storage in storages if storage is not None and storage.lack), "tensor-damaged")
+    return Finding(code, tensor.fault, name, None, (name,))

@@ -29,17 +29,17 @@ class TensorIndex(dict[str, Tensor]):
     def __setitem__(self, name: str, value: Any) -> None:
         tensor = as_tensor(value)
         known = self.get(name)
-        if known is None:
-            container, key = place_for(self._checkpoint.root, name)
-            base: tuple[Any, ...] = (name,)
-        elif not known.path:
+        if known is not None and not known.path:
             self._checkpoint.root = tensor
+            super().__setitem__(name, tensor)
             return
+        if known is None:
+            base, container, key = place_for(self._checkpoint.root, name)
         else:
+            base = known.path[:-1]
             container, key = self._slot(name, known)
-            base = known.path
         put(container, key, tensor)
-        super().__setitem__(name, tensor.place(name, base[:-1], base[-1]))
+        super().__setitem__(name, tensor.place(name, base, key))
 
     def _slot(self, name: str, known: Tensor) -> tuple[Any, Any]:
         try:
@@ -53,10 +53,10 @@ class TensorIndex(dict[str, Tensor]):
         if not known.path:
             raise UnsupportedError("the whole object is this tensor", part=name, hint="set ckpt.root")
         container, key = self._slot(name, known)
-        if isinstance(container, (dict, list)):
-            del container[key]
-        else:
-            raise UnsupportedError(f"nothing can be taken out of a {type(container).__name__}", part=name)
+        if not isinstance(container, dict):  # what stands behind it in a list would get other names
+            hint = "change what holds it in ckpt.root"
+            raise UnsupportedError(f"nothing can be taken out of a {type(container).__name__} by name", part=name, hint=hint)
+        del container[key]
         super().__delitem__(name)
 
     pop = MutableMapping.pop
@@ -73,7 +73,9 @@ class TensorIndex(dict[str, Tensor]):
         """Give a tensor another name, in its old place. The new name must begin with the names of the dicts that it lies in.
         ValueError where it does not, or where another has it already."""
         known = self[old]
-        container, key = slot(self._checkpoint.root, known.path)
+        if not known.path:
+            raise ValueError(f"the whole object is this tensor: it has no name that could become {new!r}")
+        container, key = self._slot(old, known)
         base = old[: len(old) - len(piece(key))] if old.endswith(piece(key)) else ""
         if not isinstance(container, dict) or not new.startswith(base) or not new[len(base) :]:
             raise ValueError(f"{old!r} cannot become {new!r}: it lies in {base.rstrip('.') or 'the root'!r}")
@@ -117,6 +119,10 @@ def slot(root: Any, path: tuple[Any, ...]) -> tuple[Any, Any]:
 
 def child(value: Any, step: Any) -> Any:
     """The item of a container under a key, looked for in those of its parts that add nothing to names, too."""
+    if isinstance(value, dict):
+        return value[step]
+    if isinstance(value, (list, tuple)) and type(step) is int and 0 <= step < len(value):
+        return value[step]
     for key, item in children(value) or ():
         if key is HERE:
             try:
@@ -149,14 +155,26 @@ def put(container: Any, key: Any, value: Any) -> None:
     container[key] = value
 
 
-def place_for(root: Any, name: str) -> tuple[dict[Any, Any], str]:
-    """The deepest dict that the beginning of a new name leads to, and the rest of it as the key."""
+def place_for(root: Any, name: str) -> tuple[tuple[Any, ...], dict[Any, Any], str]:
+    """The path of the deepest dict that the beginning of a new name leads to, that dict, and the rest of the name as the key."""
+    if not isinstance(root, dict):
+        raise UnsupportedError(f"a new name needs a dict to go into, and the root is a {type(root).__name__}", part=name)
+    path: tuple[Any, ...] = ()
     container, rest = root, name
-    while isinstance(container, dict):
-        inner = next(
-            (key for key in container if type(key) is str and rest.startswith(f"{key}.") and isinstance(container[key], dict)), None
-        )
-        if inner is None:
-            return container, rest
-        container, rest = container[inner], rest[len(inner) + 1 :]
-    raise UnsupportedError(f"a new name needs a dict to go into, and the root is a {type(root).__name__}", part=name)
+    while True:
+        step = _longest(container, rest)
+        if step is None:
+            return path, container, rest
+        path, container, rest = (*path, step), container[step], rest[len(piece(step)) + 1 :]
+
+
+def _longest(container: dict[Any, Any], name: str) -> Any:
+    """The longest key of a dict in it with which a name begins; None for none."""
+    end = name.rfind(".")
+    while end >= 0:
+        text = name[:end]
+        for key in (text, int(text)) if text.isdecimal() and len(text) < 19 else (text,):
+            if isinstance(container.get(key), dict):
+                return key
+        end = name.rfind(".", 0, end)
+    return None

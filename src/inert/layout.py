@@ -36,6 +36,7 @@ class Storage:
 
     # plain attributes with defaults here, not slots: there are as many storages as tensors, and few of them set more than five
     fault = ""
+    lack = ""  # code of the finding where the fault is the record's: it is missing, or its size is not what was declared
     order = "little"
     _span: Span | None = None
 
@@ -67,7 +68,10 @@ class Layout:
     """What a tensor is, apart from its name. One Layout may be listed under several names.
 
     ``fault``: why its data is refused · ``conj``, ``neg``: the stored values are still to be conjugated or negated · ``attributes``: the
-    state of a tensor with Python attributes · ``hooks``: non-empty backward hooks · ``type``: class name of a subclass or parameter."""
+    state of a tensor with Python attributes · ``hooks``: non-empty backward hooks · ``type``: class name of a subclass or parameter.
+
+    Of a tensor that is spread over several processes: ``placement`` says how, ``boxes`` where each component lies in the whole (offsets,
+    shape), ``holds`` what of it these are, in words; ``partial``: each process holds a term of the values, not the values."""
 
     kind = "dense"
     fault = ""
@@ -77,6 +81,9 @@ class Layout:
     attributes: Any = None
     hooks: Any = None
     type = ""
+    placement = holds = ""
+    boxes: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = _NONE
+    partial = False
 
     def __init__(
         self,
@@ -112,8 +119,15 @@ REFUSED = {
 
 def refuse(layout: Layout) -> None:
     """UnsupportedError where a layout has no elements of its own."""
-    if layout.kind in REFUSED:
+    if layout.kind not in REFUSED or (layout.kind == "wrapper" and layout.storage is not None):
+        return
+    if not layout.placement:
         raise UnsupportedError(REFUSED[layout.kind])
+    if layout.partial:
+        text = f"this file holds one process's term of it, and the values are those of all processes reduced ({layout.placement})"
+        raise UnsupportedError(text, hint="see its components")
+    text = f"this file holds {layout.holds or 'a part'} of it ({layout.placement})"
+    raise UnsupportedError(text, hint="see its components; the rest lies in the files of the other ranks")
 
 
 def item_geometry(layout: Layout) -> tuple[tuple[int, ...], tuple[int, ...], int]:
@@ -208,8 +222,7 @@ def bounds(dtype: DType, shape: tuple[int, ...], strides: tuple[int, ...], offse
     return ""
 
 
-def check_logical(logical: int, behind: int, limits: Limits) -> None:
+def check_logical(logical: int, behind: int, limits: Limits, hint: str = "take a slice of it, or raise Limits.logical_bytes") -> None:
     """LimitError where the elements together are far more bytes than those behind them (stride 0 makes such tensors)."""
     if logical > limits.logical_bytes and logical > limits.logical_ratio * behind:
-        hint = "take a slice of it, or raise Limits.logical_bytes"
         raise LimitError(f"{logical:,} bytes of elements over {behind:,} stored bytes", hint=hint)

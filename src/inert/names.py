@@ -18,7 +18,7 @@ from .torch.objects import Object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from .limits import Limits
@@ -100,16 +100,21 @@ class _Frame:
 
 
 class Lister:
-    """One walk over a root. ``tensors`` maps names to Tensors in the object's order; ``notes`` says what was left out."""
+    """One walk over a root. ``tensors`` maps names to Tensors in the object's order; ``notes`` says what was left out.
 
-    def __init__(self, root: Any, limits: Limits) -> None:
+    ``arrays``: by id of a value in the root, the Tensor that stands for it. ``seen``: by id of a container, BARREN or LISTED."""
+
+    def __init__(self, root: Any, limits: Limits, arrays: Mapping[int, Tensor] | None = None) -> None:
         self.limits = limits
+        self.arrays = arrays or {}
+        self.seen: dict[int, int] = {}
         self.notes: list[Finding] = []
         self.tensors: dict[str, Tensor] = {}
         self.count = 0
-        self.twins: dict[str, list[Tensor]] = {}  # names that several paths have
+        self.twins: set[str] = set()  # names that several paths have
         self.budget = limits.name_bytes
         self.revisits = limits.paths
+        root = self.arrays.get(id(root), root)
         if isinstance(root, Tensor):
             self.tensors[""] = root
         else:
@@ -118,13 +123,15 @@ class Lister:
             self._bracket()
 
     def _walk(self, root: Any) -> None:
-        state: dict[int, int] = {}  # of containers, by id
+        state, arrays = self.seen, self.arrays
         stack: list[_Frame] = []
         self._push(stack, state, root, None)
         while stack:
             frame = stack[-1]
             for key, value in frame.items:
                 kind = type(value)
+                if arrays and id(value) in arrays:
+                    value, kind = arrays[id(value)], Tensor
                 if kind is Tensor:
                     base = frame.path if frame.path is not None else self._enter(stack)
                     name = frame.prefix + (key if type(key) is str else piece(key))
@@ -135,7 +142,8 @@ class Lister:
                     self.count += 1
                     placed = value.place(name, base, key)
                     if self.tensors.setdefault(name, placed) is not placed:
-                        self.twins.setdefault(name, [self.tensors[name]]).append(placed)
+                        self.twins.add(name)
+                        self.tensors[self.count] = placed  # type: ignore[index]  # keeps its place until it gets a name
                 elif kind not in _LEAVES:
                     known = state.get(id(value))
                     if known not in (None, LISTED) or (known == LISTED and not self._again()):
@@ -178,14 +186,14 @@ class Lister:
     def _bracket(self) -> None:
         """Names that collide are replaced, every one, by their bracketed paths; the order stays."""
         plain, self.tensors = self.tensors, {}
-        for name, tensor in plain.items():
-            for twin in self.twins.get(name, (tensor,)):
-                if name in self.twins:
-                    twin.name = base = bracketed(twin.path)
-                    number = 2
-                    while twin.name in self.tensors or twin.name in plain:
-                        twin.name, number = f"{base}#{number}", number + 1
-                self.tensors[twin.name] = twin
+        for tensor in plain.values():
+            if tensor.name in self.twins:
+                base = name = bracketed(tensor.path)
+                number = 2
+                while name in self.tensors or name in plain:
+                    name, number = f"{base}#{number}", number + 1
+                tensor.name = name
+            self.tensors[tensor.name] = tensor
 
 
 def wanted(patterns: Sequence[str]) -> Callable[[str], bool]:

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from typing import Any, BinaryIO
 
     from .checkpoint import Content
-    from .finding import Finding
     from .formats import Format
     from .limits import Limits
     from .source import Source
+    from .writers import Written
 
 
 class _Calm:
@@ -69,10 +69,10 @@ def open(
         return checkpoint
 
 
-def _save(checkpoint: Checkpoint, path: str | os.PathLike[str], **options: Any) -> list[Finding]:
-    from .saving import save_checkpoint  # what only reads does not pay for writing
+def _save(checkpoint: Checkpoint, path: str | os.PathLike[str], **options: Any) -> Written:
+    from .saving import save  # what only reads does not pay for writing
 
-    return save_checkpoint(checkpoint, path, **options)
+    return save(checkpoint, path, **options)
 
 
 def hold(source: str | os.PathLike[str] | BinaryIO) -> tuple[Source, tuple[str, ...]]:

@@ -7,6 +7,7 @@ Refuses to know: formats.
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 
 from .checkpoint import Checkpoint
 from .names import children
@@ -15,10 +16,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .finding import Finding
     from .sink import Progress
+    from .tensor import Tensor
+    from .writers import Written
 
 LEAVES = frozenset((str, int, float, bool, bytes, type(None)))
+
+
+def tensors_in(root: Any) -> dict[int, Tensor]:
+    """A Tensor for each array in an object, by the array's id."""
+    from .memory import tensors_of
+
+    return tensors_of(arrays_in(root))
 
 
 def arrays_in(root: Any) -> list[Any]:
@@ -49,50 +58,38 @@ def save(
     format: str | None = None,
     protocol: int = 2,
     alignment: int = 64,
+    max_shard_size: int | str = 0,
+    shared: str = "alias",
+    leaves: str = "lost",
+    metadata: dict[str, str] | None = None,
     sync: bool = True,
     progress: Progress | None = None,
-) -> list[Finding]:
+) -> Written:
     """Write an object: dicts, lists, numbers, texts …, with NumPy arrays (ml_dtypes' too), inert Tensors or torch tensors in it.
 
     The format follows from the suffix, or ``format`` names it ("torch-zip", "torch-legacy", "safetensors", …). What torch.save would
     write for the same object under the same name is written to the byte. Arrays that share memory share storage. ``protocol`` of the
     pickle (2 to 5; torch.load's weights_only mode reads 2 and 3), ``alignment`` of the records in bytes. The destination is complete or
-    untouched; ``sync=False`` does not wait for the disk. What is worth knowing comes back as Findings.
+    untouched; ``sync=False`` does not wait for the disk. A Checkpoint is written with the changes that were made to it.
+
+    safetensors, npz, npy and shards hold named tensors only: names are the keys that lead to them, joined by dots. Other values are listed
+    in the answer's ``lost``; ``leaves="sidecar"`` keeps them in NAME.json beside, "metadata" in the metadata as JSON, "error" refuses them.
+    ``shared``: equal tensors over the same memory are written once, the other names stand in the metadata ("alias"), each is written
+    ("copy"), or they are refused ("error"). ``metadata``: texts for safetensors' header. ``max_shard_size`` (bytes, or like "5GB") writes
+    shards with Hugging Face's names and index; so does a folder, or a path that ends in .index.json, with shards of 5 GB.
     Raises UnsupportedError for what the format cannot hold; OSError passes through."""
-    from .memory import tensors_of
-    from .writers import Options, Saved, writer_for
+    from .writers import Options, Saved, Written, copied, writer_for
+    from .writers.sharded import bytes_of
 
-    if isinstance(obj, Checkpoint):
-        return save_checkpoint(obj, path, format=format, protocol=protocol, alignment=alignment, sync=sync, progress=progress)
-    name = os.fspath(path)
-    writer = writer_for(name, format)
-    saved = Saved(obj, tensors_of(arrays_in(obj)))
-    plan = writer.plan(saved, Options(name, protocol, alignment))
-    plan.pour(name, sync=sync, progress=progress)
-    return plan.notes
-
-
-def save_checkpoint(
-    checkpoint: Checkpoint,
-    path: str | os.PathLike[str],
-    *,
-    format: str | None = None,
-    protocol: int = 2,
-    alignment: int = 64,
-    sync: bool = True,
-    progress: Progress | None = None,
-) -> list[Finding]:
-    """What ``Checkpoint.save`` does."""
-    from .memory import tensors_of
-    from .writers import Options, Saved, copied, writer_for
-
-    name, content = os.fspath(path), checkpoint.content
-    writer = writer_for(name, format, checkpoint.format)
-    if writer.id == checkpoint.format and checkpoint.untouched() and content.plain():
-        plan = copied(content.source)
+    name, most = os.fspath(path), bytes_of(max_shard_size)
+    source = obj if isinstance(obj, Checkpoint) else None
+    writer = writer_for(name, format, most, source.format if source is not None else "")
+    inner = format or "" if writer.id == "sharded" and format != writer.id else ""
+    if source is not None and writer.id == source.format and not metadata and source.content.plain() and source.untouched():
+        plan = copied(source.content.source)
     else:
-        root = checkpoint.root
-        saved = Saved(root, tensors_of(arrays_in(root)), dict(checkpoint.metadata), checkpoint)
-        plan = writer.plan(saved, Options(name, protocol, alignment))
-    plan.pour(name, sync=sync, progress=progress)
-    return plan.notes
+        root = obj if source is None else source.root
+        saved = Saved(root, tensors_in(root), metadata, source)
+        plan = writer.plan(saved, Options(name, protocol, alignment, most, shared, leaves, inner))
+    with source.content.source.steady() if source is not None and not os.path.exists(name) else nullcontext():  # else it may be replaced
+        return Written(plan.pour(name, sync=sync, progress=progress), plan.lost, plan.notes)

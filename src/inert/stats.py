@@ -55,7 +55,7 @@ def refusal(tensor: Tensor) -> str:
     dtype, kind = tensor.dtype, tensor.kind
     if kind == "meta":
         return "a tensor on the meta device has no data"
-    if kind in ("nested", "wrapper"):
+    if kind == "nested" or (kind == "wrapper" and tensor.storage is None):
         return f"a {kind} tensor is no single array; ask for one of its components"
     if dtype.kind == "q" and dtype.packed > 1:
         return f"{dtype} packs {dtype.packed} values in a byte; there are no statistics of packed values"

@@ -82,7 +82,7 @@ class Tensor:
 
     @property
     def storage(self) -> Storage | None:
-        """None for tensors that have no storage of their own (sparse, nested, wrapped): see ``components``."""
+        """None for tensors that have no storage of their own (sparse, nested, a part of a wrapped one): see ``components``."""
         return self.layout.storage
 
     @property
@@ -107,6 +107,20 @@ class Tensor:
         return self.layout.components
 
     @property
+    def placement(self) -> str:
+        """How a tensor is spread over processes, of which the file is that of one: "Shard(0), Replicate() on mesh dp=2 × tp=1, rank 1 at
+        [1, 0]" for a DTensor, "1 of 2 shards, rank 1 of 2" for a ShardedTensor; "" for any other."""
+        return self.layout.placement
+
+    @property
+    def boxes(self) -> dict[str, tuple[tuple[int, ...], tuple[int, ...]]]:
+        """Which part of the tensor each component is: role → (offsets, shape), both in elements along each dimension.
+
+        Of a tiled tensor all of them; of a DTensor or ShardedTensor in the file of one process those that this file holds, where they are
+        known and are boxes; {} for any other. Where they are all of the tensor, ``numpy()`` gives it."""
+        return self.layout.boxes
+
+    @property
     def fault(self) -> str:
         """Why the data of a damaged tensor is refused; "" for a sound one."""
         return self.layout.fault
@@ -122,7 +136,7 @@ class Tensor:
         layout = self.layout
         if layout.components and layout.storage is None:
             return sum(part.nbytes for part in layout.components.values())
-        if layout.kind == "wrapper":
+        if layout.kind == "wrapper" and layout.storage is None:
             return 0
         return items_of(layout.dtype, layout.shape) * layout.dtype.itemsize
 

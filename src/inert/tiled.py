@@ -1,22 +1,25 @@
-"""Tensors in tiles: one tensor whose elements lie in several others, each a box of it.
+"""Tensors in tiles: one tensor whose elements lie in several others, each a box of it or a run of its elements.
 
-Knows: how any run of the whole tensor's bytes is gathered from the boxes that it touches; nothing else of them is read, and memory is
-bounded by the run that is asked for.
-Refuses to know: where the boxes come from. Boxes that leave a gap give FormatError, where the gap is read.
+Knows: how any run of the whole tensor's bytes is gathered from the boxes, or from the runs of flat tensors, that it touches; nothing else
+of them is read, and memory is bounded by the run that is asked for.
+Refuses to know: where the boxes and runs come from. Boxes that leave a gap give FormatError, where the gap is read.
 
 Units: offsets and shapes of boxes count elements, as the whole tensor's shape does.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from itertools import accumulate
 from math import prod
 
 from .errors import FormatError
-from .layout import PIECE, Layout, Storage, contiguous
+from .layout import PIECE, Layout, Storage, check_logical, contiguous, reach
 from .source import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from .dtypes import DType
@@ -47,12 +50,25 @@ def fault(shape: tuple[int, ...], boxes: list[Box]) -> str:
     return "" if held == wanted else f"its chunks hold {held:,} elements of {wanted:,}"
 
 
+def geometry(dtype: DType, shape: tuple[int, ...], limits: Limits) -> str:
+    """Why there can be no tensor of this type and shape; "" where there can."""
+    if len(shape) > limits.rank:
+        return f"{len(shape)} dimensions, more than {limits.rank}"
+    size = dtype.itemsize
+    for step in shape:
+        if step < 0:
+            return "a negative size"
+        size *= max(step, 1)
+    return "its size exceeds 64 bits" if size >= 1 << 63 else ""
+
+
 def tiled(dtype: DType, shape: tuple[int, ...], boxes: list[Box], name: str, limits: Limits) -> Layout:
     """The Layout of a tensor of ``boxes``, which are its components under their offsets. Reads nothing."""
     storage = Storage(name, prod(shape) * dtype.itemsize, dtype, "cpu", lambda: Tiles(dtype, shape, boxes, name, limits).span())
     made = Layout(dtype, shape, contiguous(shape), 0, storage)
     made.kind = "tiled"
     made.components = {",".join(map(str, box.offsets)): box.tensor for box in boxes}
+    made.boxes = {",".join(map(str, box.offsets)): (box.offsets, box.shape) for box in boxes}
     made.fault = storage.fault = fault(shape, boxes)
     return made
 
@@ -97,20 +113,18 @@ class Tiles(Source):
         import numpy as np
 
         kind, depth = f"V{self.dtype.itemsize}", self.depth
+        touched = [box for box in self.boxes if self._touches(box, index, count)]
+        for box in touched:
+            self._check(box)  # before there is any memory for what they say they hold
         made = np.empty((count, *self.shape[depth + 1 :]), kind) if self.shape else np.empty((), kind)
         given = np.zeros(made.shape, bool)  # boxes that overlap elsewhere leave gaps, and what is in a gap is nobody's
         filled = 0
-        for box in self.boxes:
-            lead = zip(index[:-1], box.offsets, box.shape, strict=False)
-            if not prod(box.shape) or not all(at <= step < at + size for step, at, size in lead):
-                continue
+        for box in touched:
             if not index:
                 made, filled = self._slice(box, ..., kind), filled + 1
                 given = np.ones((), bool)
                 continue
             start, end = max(index[-1], box.offsets[depth]), min(index[-1] + count, box.offsets[depth] + box.shape[depth])
-            if start >= end:
-                continue
             inner = tuple(slice(at, at + size) for at, size in zip(box.offsets[depth + 1 :], box.shape[depth + 1 :], strict=True))
             outer = tuple(step - at for step, at in zip(index[:-1], box.offsets, strict=False))
             part = self._slice(box, (*outer, slice(start - box.offsets[depth], end - box.offsets[depth])), kind)
@@ -121,16 +135,32 @@ class Tiles(Source):
             raise FormatError(f"its chunks give {int(given.sum()):,} of {made.size:,} elements, some twice", part=self.name)
         return bytes(made.tobytes())
 
-    def _slice(self, box: Box, index: Any, kind: str) -> Any:
-        from .arrays import gather, narrow
+    def _touches(self, box: Box, index: tuple[int, ...], count: int) -> bool:
+        """Whether a box holds some of ``count`` rows from a position on."""
+        if not prod(box.shape):
+            return False
+        if not index:
+            return True
+        lead = zip(index[:-1], box.offsets, box.shape, strict=False)
+        first, size = box.offsets[self.depth], box.shape[self.depth]
+        return all(at <= step < at + most for step, at, most in lead) and index[-1] < first + size and first < index[-1] + count
 
+    def _check(self, box: Box) -> None:
+        """FormatError where a box is damaged or not as announced, LimitError where it has far more elements than bytes."""
         layout = box.tensor.layout
         if layout.fault:
             raise FormatError(layout.fault, part=self.name)
         if layout.dtype != self.dtype or layout.shape != box.shape:
             text = f"a chunk is {layout.dtype}{list(layout.shape)} where {self.dtype}{list(box.shape)} was announced"
             raise FormatError(text, part=self.name)
-        return gather(narrow(layout, index), kind, self.limits)
+        last, held, _ = reach(layout.shape, layout.strides)
+        width = self.dtype.itemsize
+        check_logical(held * width, (last + 1) * width, self.limits, "raise Limits.logical_bytes to read it all the same")
+
+    def _slice(self, box: Box, index: Any, kind: str) -> Any:
+        from .arrays import gather, narrow
+
+        return gather(narrow(box.tensor.layout, index), kind, self.limits)
 
 
 def whole(box: Box, shape: tuple[int, ...]) -> bool:
@@ -138,10 +168,96 @@ def whole(box: Box, shape: tuple[int, ...]) -> bool:
     return box.shape == shape and not any(box.offsets)
 
 
-def span_of(tensor: Tensor, dtype: DType, shape: tuple[int, ...]) -> Span | None:
-    """Where the elements of a tensor lie in order, if it is of this type and shape and they lie so plainly."""
-    layout = tensor.layout
+def span_of(layout: Layout, dtype: DType, shape: tuple[int, ...]) -> Span | None:
+    """Where the elements of a layout lie in order, if it is of this type and shape and they lie so plainly."""
     plain = layout.kind == "dense" and not (layout.fault or layout.conj or layout.neg) and layout.dtype == dtype and layout.shape == shape
     if not plain or layout.storage is None or layout.storage.order != "little" or layout.strides != contiguous(shape):
         return None
     return layout.storage.span().sub(layout.offset * dtype.itemsize, prod(shape) * dtype.itemsize)
+
+
+def single(dtype: DType, shape: tuple[int, ...], box: Box, name: str, limits: Limits) -> Layout:
+    """The Layout of a tensor that is all in one box: where that holds it plainly it is a view of the mapped file. Reads nothing."""
+    gathered = tiled(dtype, shape, [box], name, limits)
+    assert gathered.storage is not None
+    rest, size = gathered.storage, prod(shape) * dtype.itemsize
+    storage = Storage(name, size, dtype, "cpu", lambda: span_of(box.tensor.layout, dtype, shape) or rest.span())
+    return Layout(dtype, shape, contiguous(shape), 0, storage)
+
+
+# -- runs -----------------------------------------------------------------------------------------------------------------
+
+SHOWN = 64  # runs that are given as components: a parameter may lie in parts of a thousand files
+
+# (flat tensor, first element, number of elements)
+Run = tuple["Layout", int, int]
+
+
+def strung(dtype: DType, shape: tuple[int, ...], found: list[Run], runs: Callable[[], list[Run]], name: str, limits: Limits) -> Layout:
+    """The Layout of a tensor whose elements, in row-major order, are runs of flat tensors end to end: ``found``, and what ``runs`` gives
+    each time that bytes are wanted. None are kept, since there may be a thousand for each of a thousand tensors. One run that lies plainly
+    is a view of the mapped file; of several, not too many, the components are the runs under the numbers of their first elements. Reads
+    nothing."""
+
+    def span() -> Span:
+        found = runs()
+        plain = span_of(piece(*found[0]), dtype, (found[0][2],)) if len(found) == 1 else None
+        return plain or Strings(dtype, shape, runs, name, limits).span()
+
+    storage = Storage(name, prod(shape) * dtype.itemsize, dtype, "cpu", span)
+    made = Layout(dtype, shape, contiguous(shape), 0, storage)
+    held = sum(count for _, _, count in found)
+    if held != prod(shape):
+        made.fault = storage.fault = f"its runs hold {held:,} elements of {prod(shape):,}"
+    elif len(found) > 1:
+        from .tensor import Tensor
+
+        made.kind = "tiled"
+        starts = accumulate((count for _, _, count in found), initial=0)
+        if len(found) <= SHOWN:
+            made.components = {str(start): Tensor(piece(*run), limits) for start, run in zip(starts, found, strict=False)}
+    return made
+
+
+def piece(flat: Layout, start: int, count: int) -> Layout:
+    """Some elements of a flat tensor."""
+    part = flat.copy()
+    part.shape, part.offset = (count,), flat.offset + start * flat.strides[0]
+    return part
+
+
+class Strings(Source):
+    """The bytes of runs of flat tensors, end to end, gathered when they are read."""
+
+    __slots__ = ("dtype", "limits", "runs")
+
+    def __init__(self, dtype: DType, shape: tuple[int, ...], runs: Callable[[], list[Run]], name: str, limits: Limits) -> None:
+        super().__init__(name, prod(shape) * dtype.itemsize)
+        self.dtype = dtype
+        self.runs = runs
+        self.limits = limits
+
+    def _read(self, offset: int, length: int) -> bytes:
+        width, runs = self.dtype.itemsize, self.runs()
+        first, last = offset // width, -(-(offset + length) // width)  # elements
+        starts = list(accumulate((count for _, _, count in runs), initial=0))
+        pieces = []
+        for number in range(bisect_right(starts, first) - 1, len(runs)):
+            flat, start, count = runs[number]
+            begin, end = max(first - starts[number], 0), min(last - starts[number], count)
+            if starts[number] >= last:
+                break
+            if flat.fault:
+                raise FormatError(flat.fault, part=self.name)
+            if end > begin:
+                part = piece(flat, start + begin, end - begin)
+                plain = span_of(part, self.dtype, part.shape)
+                pieces.append(self._gathered(part) if plain is None else plain.read())
+        whole = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        skip = offset - first * width
+        return whole if not skip and len(whole) == length else whole[skip : skip + length]
+
+    def _gathered(self, part: Layout) -> bytes:
+        from .arrays import gather
+
+        return bytes(gather(part, f"V{self.dtype.itemsize}", self.limits).tobytes())

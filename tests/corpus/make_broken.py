@@ -73,15 +73,15 @@ def cut() -> None:
         WHOLE[:200] + bytes(len(WHOLE) - 400) + WHOLE[-200:],
         "zero but for its ends: an unfinished download",
         opens=False,
-        refuses="directory",
+        refuses="bytes 200 to 3,398 are all NUL",
     )
 
 
 def replaced() -> None:
-    put("record_missing", rebuilt(**{"data/1": None}), "a storage is not there", lost=("b_f16",), notes=("tensor-damaged",))
-    put("record_short", rebuilt(**{"data/0": bytes(1000)}), "a storage is too short", lost=("w_f32",), notes=("tensor-damaged",))
-    put("record_long", rebuilt(**{"data/2": bytes(13)}), "a storage is too long", lost=("e_bf16",), notes=("tensor-damaged",))
-    put("record_empty", rebuilt(**{"data/4": b""}), "a storage is empty", lost=("s_f32",), notes=("tensor-damaged",))
+    put("record_missing", rebuilt(**{"data/1": None}), "a storage is not there", lost=("b_f16",), notes=("record-missing",))
+    put("record_short", rebuilt(**{"data/0": bytes(1000)}), "a storage is too short", lost=("w_f32",), notes=("record-size",))
+    put("record_long", rebuilt(**{"data/2": bytes(13)}), "a storage is too long", lost=("e_bf16",), notes=("record-size",))
+    put("record_empty", rebuilt(**{"data/4": b""}), "a storage is empty", lost=("s_f32",), notes=("record-size",))
     put("byteorder_empty", rebuilt(byteorder=b""), "an empty byteorder record", notes=("byteorder-bad",))
     put("version_text", rebuilt(version=b"three\n"), "a version that is no number", notes=("version-unknown",))
     put("pickle_empty", rebuilt(**{"data.pkl": b""}), "an empty pickle", opens=False, refuses="without STOP")
@@ -122,7 +122,7 @@ def fields() -> None:
         central("data/1", 24, struct.pack("<I", 99)),
         "a record larger than it is",
         lost=("b_f16",),
-        notes=("tensor-damaged",),
+        notes=("record-size",),
     )
     put("central_crc", central("data/1", 16, struct.pack("<I", zlib.crc32(b"other"))), "a wrong checksum: only verifying can tell")
     put(
@@ -131,7 +131,7 @@ def fields() -> None:
         "the narrow end record counts three members",
         notes=("zip-count",),
     )
-    put("utf8_mangled", WHOLE.decode("utf-8", "replace").encode(), "converted to text and back", opens=False, refuses="directory")
+    put("utf8_mangled", WHOLE.decode("utf-8", "replace").encode(), "converted to text and back", opens=False, refuses="conversion to text")
     put("line_ends", WHOLE.replace(b"\n", b"\r\n"), "line feeds became two bytes", opens=False, refuses="")
 
 

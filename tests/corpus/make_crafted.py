@@ -107,7 +107,10 @@ def containers() -> None:
     write("narrow.pt", zip_bytes(entries(state), wide=False), "no ZIP64 end record")
     write("folder_entries.pt", zip_bytes([Entry("archive/", b""), Entry("archive/data/", b""), *entries(state)]), "entries for folders")
     write(
-        "unused_records.pt", zip_bytes(entries(state | {"data/900": b"stray", "extra/config.json": b"{}"})), "records that no tensor uses"
+        "unused_records.pt",
+        zip_bytes(entries(state | {"data/900": b"stray", "extra/config.json": b"{}"})),
+        "records that no tensor uses",
+        notes=("storage-stray",),
     )
 
 

@@ -342,6 +342,13 @@ def bombs() -> None:
         opens=True,
     )
     put("marks", archive(b"\x80\2" + b"(" * 1_000_001 + b".", deflate=True), "a million marks", opens=False, refuses="LimitError")
+    put(
+        "call_chain",
+        archive(b"\x80\2cm\nn\n" + b")R" * 300_000 + b"."),
+        "calls of what calls give, 300,000 deep",
+        opens=True,
+        calls=("m.n",),
+    )
     put("digits", archive(b"\x80\2I" + b"9" * 1_000_000 + b"\n."), "a number of a million digits", opens=False, refuses="without an end")
     put(
         "long_number",

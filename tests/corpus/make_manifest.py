@@ -7,7 +7,12 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 OTHER: dict[str, tuple[str, str]] = {}  # files of containers that are recognised only
-TABLES = {"hostile": "make_hostile.py", "broken": "make_broken.py", "safetensors/broken": "make_safetensors.py"}
+TABLES = {
+    "hostile": "make_hostile.py",
+    "broken": "make_broken.py",
+    "safetensors/broken": "make_safetensors.py",
+    "distributed": "make_distributed.py",
+}
 TEXTS = {0: "protocol 0, text opcodes", 1: "protocol 1", 2: "protocol 2"}
 
 
@@ -17,9 +22,8 @@ def rows() -> dict[str, tuple[str, str]]:
         facts = json.loads(path.read_text(encoding="utf-8"))
         folder = path.with_name(path.name.removesuffix(".expected.json"))
         if folder.is_dir():
-            found |= {
-                file.relative_to(HERE).as_posix(): (facts["writer"], facts["why"]) for file in folder.iterdir() if file.suffix != ".json"
-            }
+            files = (file for file in folder.rglob("*") if file.is_file() and file.suffix != ".json")
+            found |= {file.relative_to(HERE).as_posix(): (facts["writer"], facts["why"]) for file in files}
             continue
         found[f"{path.parent.name}/{path.name.removesuffix('.expected.json')}"] = (facts["writer"], facts["why"])
     for folder, maker in TABLES.items():

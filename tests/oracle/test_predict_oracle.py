@@ -33,9 +33,6 @@ SKIPPED = {
     "broken/pickle/dag_hash_bomb.pt": "hashing its key takes hours",
     "broken/zip/pickle_bomb_120M.pt": "120 MB of opcodes take torch minutes; inert refuses it by Limits.expand_ratio",
 }
-# files that torch reads by weights_only=True though they say a pickle protocol that Python's own unpickler refuses, as inert does
-PROTOCOLS = {"broken/flipped/pickle_byte_1.pt", "broken/pickle/proto_255.pt"}
-
 # full loads that fail in a class's own code, which inert does not know
 CLASSES = {"torch/t1.0.1-py3.6/lstm_module.pt": "torch 2.13's LSTM wants an attribute that torch 1.0 did not save"}
 
@@ -159,6 +156,7 @@ if __name__ == "__main__":
     raise SystemExit
 
 import inert  # noqa: E402
+from inert.pickle import python2  # noqa: E402
 from inert.torch import allowed  # noqa: E402
 from inert.torch.predict import loads  # noqa: E402
 from tests.test_predict import PICKED, REFUSED, TAKEN, case_of, copies, zipped  # noqa: E402
@@ -192,6 +190,13 @@ def test_the_names_that_an_import_adds(module: str) -> None:
     said = set(in_a_fresh_python(NAMES + f"import {module}\nprint(json.dumps(list(u())))")) - allowed.REGISTERED
     wanted = {name for name, first in allowed.LATER.items() if first == module}
     assert wanted <= said
+
+
+def test_the_names_that_torch_replaces() -> None:
+    import torch._utils
+
+    assert torch._utils.IMPORT_MAPPING == python2.TORCH_MODULES
+    assert torch._utils.NAME_MAPPING == python2.TORCH_NAMES
 
 
 def test_the_blocked_modules_devices_and_layouts() -> None:
@@ -275,8 +280,7 @@ def differences(path: Path, worker: Worker) -> Iterator[str]:
         with inert.open(path) as ckpt:
             said = loads(ckpt)
     except inert.InertError as error:
-        if name not in PROTOCOLS:
-            yield from (f"{name} {mode}: torch reads it, inert: {error}" for mode in real if real[mode]["ok"])
+        yield from (f"{name} {mode}: torch reads it, inert: {error}" for mode in real if real[mode]["ok"])
         return
     for mode in real:
         if said[mode]["ok"] != real[mode]["ok"]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import InertError
 from ..ops.convert import convert
-from ..writers import WRITERS
+from ..writers import LEAVES, SHARED, WRITERS
 from . import tell
 from .options import Parser
 from .terminal import Progress, findings, write_json, write_lines
@@ -23,19 +23,45 @@ Within one format, what nothing asks to change keeps its bytes; without changes 
 the new file is complete, and untouched if anything goes wrong before.
 
   inert convert model.ckpt weights.safetensors --root state_dict
-  inert convert last.ckpt small.ckpt --drop optimizer_states --rename '^state_dict\\.model\\.=state_dict.'"""
+  inert convert last.ckpt small.ckpt --drop optimizer_states --rename '^state_dict\\.model\\.=state_dict.'
+  inert convert last.ckpt weights.pt --unwrap --strip --dtype bf16 --dtype '*.norm.*=float32'
+  inert convert strange.pt plain.pt --for-weights-only"""
 SHOWN = 8
+
+FLAGS = {
+    "--unwrap": "only the state dict, wherever it lies in a training checkpoint",
+    "--strip": "without module., model. or _orig_mod. where all names begin so",
+    "--dense": "sparse, quantised and replicated tensors as dense ones",
+    "--compact": "a storage of its own for each view of a part of one",
+    "--for-weights-only": "plain data for whatever torch.load(weights_only=True) refuses",
+}
+LISTS = {
+    "--keep": ("PATTERN", "only what fits: a name, what it lies in, or a glob"),
+    "--drop": ("PATTERN", "without what fits, such as optimizer_states"),
+    "--rename": ("REGEX=TEXT", "in tensor names, TEXT for each match of REGEX"),
+    "--dtype": ("[PATTERN=]TYPE", "cast floating tensors (whose names fit), as tensor.to(TYPE) does; the last that fits counts"),
+}
 
 
 def parser() -> Parser:
     made = Parser("convert", ABOUT, ("src", "dst"), needed=2)
     made.add_argument("--to", metavar="FORMAT", choices=[one.id for one in WRITERS], help="the format, where the suffix of DST says none")
     made.add_argument("--root", metavar="PATH", help="only what stands at this dotted path, such as state_dict")
-    made.add_argument("--keep", metavar="PATTERN", action="append", default=[], help="only what fits: a name, what it lies in, or a glob")
-    made.add_argument("--drop", metavar="PATTERN", action="append", default=[], help="without what fits, such as optimizer_states")
-    made.add_argument("--rename", metavar="REGEX=TEXT", action="append", default=[], help="in tensor names, TEXT for each match of REGEX")
+    for name, (what, text) in LISTS.items():
+        made.add_argument(name, metavar=what, action="append", default=[], help=text)
+    for name, text in FLAGS.items():
+        made.add_argument(name, action="store_true", help=text)
+    made.add_argument("--shared", choices=SHARED, default="alias", help="tensors that share memory: stay so, are copied, are refused")
+    made.add_argument("--rebuild", choices=("v2",), help="types that torch before 2.2 lacks as wider ones of the same values")
+    made.add_argument("--lightning", metavar="VERSION", help="a state dict as a checkpoint of this version of Lightning, such as 2.6.6")
+    made.add_argument("--device", choices=("cpu",), help="as if all tensors had been saved from there")
+    made.add_argument("--numpy", type=int, choices=(1, 2), default=0, help="names in the pickle as this NumPy has them")
     made.add_argument("--protocol", type=int, choices=(2, 3, 4, 5), default=2, help="of the pickle that is written anew (default: 2)")
     made.add_argument("--alignment", metavar="BYTES", type=int, default=64, help="of the records in a new archive (default: 64)")
+    made.add_argument("--max-shard-size", metavar="SIZE", default="0", help="in shards with Hugging Face's names and index, such as 5GB")
+    made.add_argument(
+        "--leaves", choices=LEAVES, default="lost", help="what becomes of values that the format does not hold"
+    )
     made.add_argument("--no-sync", action="store_true", help="do not wait until the file is on the disk")
     return made
 
@@ -49,9 +75,22 @@ def run(options: Namespace) -> int:
             root=options.root,
             keep=options.keep,
             drop=options.drop,
+            unwrap=options.unwrap,
+            strip=options.strip,
             rename=[rule(text) for text in options.rename],
+            dense=options.dense,
+            dtype=options.dtype,
+            rebuild=options.rebuild,
+            compact=options.compact,
+            shared=options.shared,
+            for_weights_only=options.for_weights_only,
+            lightning=options.lightning,
+            device=options.device,
+            numpy=options.numpy,
             protocol=options.protocol,
             alignment=options.alignment,
+            max_shard_size=options.max_shard_size,
+            leaves=options.leaves,
             byteorder=options.byteorder,
             sync=not options.no_sync,
             progress=progress,
@@ -81,7 +120,12 @@ def told(done: Converted) -> dict[str, object]:
         "lost": [{"name": name, "why": why} for name, why in done.lost],
         "dropped": done.dropped,
         "renamed": done.renamed,
-        "notes": [{"code": note.code, "severity": note.severity, "message": note.message, "where": str(note.where)} for note in done.notes],
+        "cast": done.cast,
+        "replaced": [{"path": one.path, "was": one.was, "now": one.now} for one in done.replaced],
+        "notes": [
+            {"code": note.code, "severity": note.severity, "message": note.message, "where": str(note.where), "tensors": list(note.tensors)}
+            for note in done.notes
+        ],
     }
 
 
@@ -95,6 +139,16 @@ def summary(done: Converted) -> Iterator[str]:
     if done.renamed:
         first = next(iter(done.renamed.items()))
         yield f"renamed {counted(len(done.renamed), 'tensor')}, such as {clean(first[0])} to {clean(first[1])}"
+    kinds: dict[str, int] = {}
+    for one in done.cast:
+        kind = f"{one['from']} to {one['to']}"
+        kinds[kind] = kinds.get(kind, 0) + 1
+    for kind, number in kinds.items():
+        yield f"cast {counted(number, 'tensor')} from {kind}"
+    for change in done.replaced[:SHOWN]:
+        yield f"replaced {clean(change.path or 'the root')}: {clean(change.was)} by {clean(change.now)}"
+    if len(done.replaced) > SHOWN:
+        yield f"replaced {counted(len(done.replaced) - SHOWN, 'more value')}: see --json"
 
 
 def _few(names: list[str]) -> str:

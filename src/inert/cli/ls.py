@@ -89,13 +89,16 @@ def remarks(row: dict[str, Any], owner: dict[str, Any]) -> str:
     said = [f"damaged: {row['fault']}"] if "fault" in row else []
     if row["kind"] != "dense":
         said.append(row["kind"])
+    if "placement" in row:
+        said += [f"holds {row['holds']}"] if "holds" in row else []
+        said.append(row["placement"])
     if owner is not row:
         same = all(row.get(key) == owner.get(key) for key in SAME)
         said.append(f"= {named(owner['name'])}" if same else f"shares storage with {named(owner['name'])}")
     if row["device"] not in ("cpu", "meta"):
         said.append(row["device"])
     said += [word for word in ("conj", "neg") if row.get(word)]
-    if row.get("sha256_why") and "fault" not in row:
+    if row.get("sha256_why") and "fault" not in row and "placement" not in row:
         said.append(row["sha256_why"])
     return ", ".join(said)
 

@@ -63,10 +63,11 @@ def head(found: dict[str, Any]) -> str:
 
 
 def rows(found: dict[str, Any]) -> Iterator[tuple[str, ...]]:
-    """Records in the file's order, with the gaps that have something to tell."""
-    places = [(part["offset"] if part["offset"] is not None else -1, part) for part in found["parts"]]
-    places += [(gap["offset"], gap) for gap in found["gaps"] if gap["kind"] not in QUIET]
-    for _, one in sorted(places, key=lambda place: place[0]):
+    """Records in the file's order (of several, one file behind another), with the gaps that have something to tell."""
+    files = {name: number for number, name in enumerate(dict.fromkeys(part["file"] for part in found["parts"]))}
+    places = [(files[part["file"]], part["offset"] if part["offset"] is not None else -1, part) for part in found["parts"]]
+    places += [(0, gap["offset"], gap) for gap in found["gaps"] if gap["kind"] not in QUIET]
+    for _, _, one in sorted(places, key=lambda place: place[:2]):
         if "role" not in one:
             yield (f"({one['kind']})", str(one["offset"]), str(one["size"]), "", "", "", "")
             continue

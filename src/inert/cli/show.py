@@ -80,7 +80,9 @@ def _tensor(tensor: Tensor, name: str, stats: bool, full: bool, faults: list[str
     """What it is, its elements, its statistics. What is wrong with its data is added to ``faults``."""
     yield clean(", ".join(_facts(tensor, name)), 600)
     for role, part in tensor.components.items():
-        yield clean(f"  {role}: {part.dtype} {shape(part.shape)}, {size(part.nbytes)}", 600)
+        box = tensor.boxes.get(role) if tensor.placement else None
+        at = "" if box is None else f", [{', '.join(f'{at}:{at + count}' for at, count in zip(*box, strict=True))}] of the whole"
+        yield clean(f"  {role}: {part.dtype} {shape(part.shape)}, {size(part.nbytes)}{at}", 600)
     if tensor.fault:
         yield clean(f"damaged: {tensor.fault}", 600)
         return
@@ -105,6 +107,8 @@ def _facts(tensor: Tensor, name: str) -> Iterable[str]:
         yield f"{fact} {value}"
     if layout.type:
         yield layout.type
+    if layout.placement:
+        yield layout.placement
     if layout.storage is not None and not layout.fault and layout.kind != "meta":
         at = "" if tensor.file_offset is None else f", byte {tensor.file_offset:,} of the file"
         yield f"storage {layout.storage.key}{at}"

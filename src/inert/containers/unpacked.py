@@ -10,7 +10,8 @@ import os
 
 from ..errors import FormatError, LimitError
 from ..finding import Finding
-from .zip import STORED, Member, Members, Zip
+from .zip import Zip
+from .zipdirectory import STORED, Member, Members
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

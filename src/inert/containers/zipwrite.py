@@ -39,7 +39,8 @@ class Record:
 
 
 class Archive:
-    """An archive to write: ``records`` in order under the folder ``root`` (no slash). A record of the id's name gets its true content."""
+    """An archive to write: ``records`` in order under the folder ``root`` (no slash; "" for none). A record of the id's name gets its true
+    content."""
 
     def __init__(self, root: str, records: Iterable[Record], alignment: int = 64) -> None:
         if not 1 <= alignment <= FULL16:
@@ -49,7 +50,7 @@ class Archive:
         self.root = root
         self.records = list(records)
         self.alignment = alignment
-        self.names = [f"{root}/{record.name}".encode() for record in self.records]
+        self.names = [(f"{root}/{record.name}" if root else record.name).encode() for record in self.records]
         self.heads: list[bytes] = []
         self.offsets: list[int] = []
         at = 0

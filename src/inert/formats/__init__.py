@@ -57,6 +57,9 @@ FORMATS: tuple[Format, ...] = (
         "sharded", "sharded", "Hugging Face shards: an index (*.index.json) or a folder with one, or with NAME-00001-of-00003 files only"
     ),
     Format("torch-dcp", "torch_dcp", "torch.distributed.checkpoint: a folder of .metadata and .distcp files (FSDP, TorchTitan, Megatron)"),
+    Format(
+        "deepspeed", "deepspeed", "DeepSpeed ZeRO 1, 2 and 3: a folder of *_model_states.pt and *_optim_states.pt, or the one around it"
+    ),
     Format("pickle", "unpacked", "an unpacked archive of torch.save or torch.jit.save: its folder, the one around it, or data.pkl in it"),
     Format(
         "pickle",

@@ -17,11 +17,11 @@ from ..containers.folder import Folder, around
 from ..errors import FormatError, InertError, UnsupportedError
 from ..files import FileSource
 from ..finding import Finding
-from ..layout import Layout, Storage, contiguous
+from ..layout import Layout
 from ..pickle.decode import decode
 from ..source import Window
 from ..tensor import Tensor
-from ..tiled import Box, fault, span_of, tiled, whole
+from ..tiled import Box, fault, geometry, single, tiled, whole
 from ..torch.dcp import Entry, Plan
 from ..torch.rebuild import Odd
 from .torch_zip import document_notes
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from ..limits import Limits
     from ..pickle.decode import Document
-    from ..source import Source, Span
+    from ..source import Source
     from ..torch.dcp import Place
 
 NAME = ".metadata"
@@ -159,24 +159,11 @@ class TorchDcp(Content):
             boxes.append(Box(offsets, shape, Tensor(Chunk(dtype, shape, partial(self._chunk, place, name)), self.limits)))
         wrong = wrong or geometry(dtype, entry.shape, self.limits) or fault(entry.shape, boxes) or self._twice(name, entry)
         if not wrong and len(boxes) == 1 and whole(boxes[0], entry.shape):
-            return self._single(name, entry, boxes[0])
+            return single(dtype, entry.shape, boxes[0], name, self.limits)
         made = tiled(dtype, entry.shape, boxes if not wrong else [], name, self.limits)
         if wrong and made.storage is not None:
             made.fault = made.storage.fault = wrong
         return made
-
-    def _single(self, name: str, entry: Entry, box: Box) -> Layout:
-        """A tensor of one chunk: where the record holds it plainly it is a view of the mapped file."""
-        dtype = entry.dtype
-        assert dtype is not None
-        gathered = tiled(dtype, entry.shape, [box], name, self.limits)
-
-        def span() -> Span:
-            assert gathered.storage is not None
-            return span_of(box.tensor, dtype, entry.shape) or gathered.storage.span()
-
-        storage = Storage(name, gathered.storage.nbytes if gathered.storage else 0, dtype, "cpu", span)
-        return Layout(dtype, entry.shape, contiguous(entry.shape), 0, storage)
 
     def _twice(self, name: str, entry: Entry) -> str:
         """Chunks that are all one record would make any size of tensor from a few bytes."""
@@ -228,18 +215,6 @@ class TorchDcp(Content):
 
     def notes(self) -> list[Finding]:
         return [*self._notes, *document_notes(self.document)]
-
-
-def geometry(dtype: Any, shape: tuple[int, ...], limits: Limits) -> str:
-    """Why there can be no tensor of this type and shape; "" where there can."""
-    if len(shape) > limits.rank:
-        return f"{len(shape)} dimensions, more than {limits.rank}"
-    size = dtype.itemsize
-    for step in shape:
-        if step < 0:
-            return "a negative size"
-        size *= max(step, 1)
-    return "its size exceeds 64 bits" if size >= 1 << 63 else ""
 
 
 def placed(root: dict[Any, Any], path: tuple[Any, ...], value: Any) -> bool:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..checkpoint import Content, Part
-    from ..containers.zip import Member
+    from ..containers.zipdirectory import Member
     from ..limits import Limits
     from ..source import Source
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..checkpoint import Part
-    from ..containers.zip import Member
+    from ..containers.zipdirectory import Member
     from ..layout import Storage
     from ..limits import Limits
     from ..source import Source

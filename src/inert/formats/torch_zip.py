@@ -12,12 +12,15 @@ from itertools import islice
 
 from ..checkpoint import Content, Part
 from ..containers.tar import BLOCK, is_header
-from ..containers.zip import DEFLATED, Member, Zip
+from ..containers.zip import Zip
+from ..containers.zipdirectory import DEFLATED, Member
 from ..errors import FormatError, InertError
 from ..finding import Finding
 from ..pickle.decode import Document, decode
+from ..pickle.nodes import Reference
+from ..pickle.row import Row
 from ..torch.build import Builder
-from ..torch.rebuild import Storages
+from ..torch.rebuild import Storages, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +39,7 @@ ROLES = {
     "data.pkl": "pickle", "version": "version", ".data/version": "version", "byteorder": "byteorder",
     ".format_version": "format version", ".storage_alignment": "alignment", ".data/serialization_id": "serialization id",
 }  # fmt: skip
+DAMAGED = ("zip-cut", "zip-damaged", "mangled")  # what formats.foreign says of an archive that cannot be read
 VERSIONS = range(1, 11)  # torch 2.13 reads these
 
 
@@ -60,10 +64,20 @@ def opened(source: Source, limits: Limits) -> Zip | None:
         return None
     try:
         return Zip(source, limits)
-    except FormatError:
+    except FormatError as error:
         if source.read(0, 4) == b"PK\3\4" and _looks_like_torch(source):
-            raise
+            raise explained(error, source) from None
         return None
+
+
+def explained(error: FormatError, source: Source) -> FormatError:
+    """The refusal of an archive, told by what has become of the file where its bytes show that: the recognisers look at all of it."""
+    from .foreign import describe
+
+    kind, sentence, hint = describe(source)
+    if kind not in DAMAGED:
+        return error
+    return type(error)(f"{sentence}: {error.message}", part=error.part, offset=error.offset, hint=hint)
 
 
 def _looks_like_torch(source: Source) -> bool:
@@ -90,7 +104,9 @@ def read(source: Source, limits: Limits, archive: Zip, byteorder: str | None) ->
 def storages_in(archive: Zip, there: str, order: str, prefix: str, kind: type[Storages] = Storages) -> Storages:
     """The storages whose records lie under the folder ``there``. They know the archive, not its Content, which holds the pickles that hold
     them: a map goes with its last view, and does not wait for the garbage collector."""
-    return kind(lambda key: archive.members.size(there + key), lambda key: archive.content(there + key), order, prefix)
+    made = kind(lambda key: archive.members.size(there + key), lambda key: archive.content(there + key), order, prefix)
+    made.missing = "record-missing"
+    return made
 
 
 class TorchZip(Content):
@@ -208,8 +224,31 @@ class TorchZip(Content):
     def notes(self) -> list[Finding]:
         found = [*self.archive.notes, *self._notes, *self.archive.later()]
         if self._document is not None:
-            found += document_notes(self._document)
+            found += document_notes(self._document) + self._strays(self._document)
         return found
+
+    def _strays(self, document: Document) -> list[Finding]:
+        """The records of storages that the pickle does not ask for."""
+        used = storage_keys(document)
+        records = (name.removeprefix(self.data) for name in self.archive.members if name.startswith(self.data) and not name.endswith("/"))
+        strays = [key for key in records if key not in used]
+        if not strays:
+            return []
+        text = f"{len(strays):,} records that no tensor uses, such as {strays[0][:80]!r}"
+        return [Finding("storage-stray", text, self.data + strays[0])]
+
+
+def storage_keys(document: Document) -> set[Any]:
+    """The storage keys that a pickle's persistent ids name; whole rows are not taken apart."""
+    found = set()
+    for node in document.rows:
+        if type(node) is Row:
+            found.add(node.key)
+        elif type(node) is Reference and type(node.pid) is tuple and len(node.pid) > 2:
+            key = text(node.pid[2])
+            if type(key) is str:
+                found.add(key)
+    return found
 
 
 def document_notes(document: Document) -> list[Finding]:

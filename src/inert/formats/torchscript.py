@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from ..checkpoint import Content, Part
 from ..containers.flatbuffer import Buffer
 from ..containers.jsontext import parse_record
-from ..containers.zip import DEFLATED, Zip
+from ..containers.zip import Zip
+from ..containers.zipdirectory import DEFLATED
 from ..errors import InertError
 from ..finding import Finding
 from ..names import HERE, Joined
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from ..containers.zip import Member
+    from ..containers.zipdirectory import Member
     from ..layout import Layout
     from ..limits import Limits
     from ..source import Source

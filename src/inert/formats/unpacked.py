@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..checkpoint import Part
-    from ..containers.zip import Member
+    from ..containers.zipdirectory import Member
     from ..limits import Limits
     from ..source import Source
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
+from ..errors import UnsupportedError
+from ..finding import Finding
 from ..loading import find
 from ..reading import open
-from ..saving import arrays_in, save_checkpoint
+from ..saving import tensors_in
 from .select import rename as renamed
 from .select import select
 
@@ -20,20 +22,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    from ..finding import Finding
+    from ..checkpoint import Checkpoint
     from ..limits import Limits
     from ..sink import Progress
+    from ..torch.respelling import Spelling
+    from ..writers import Options
+    from .cast import Casting
+    from .plain import Replaced
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Converted:
     """What was written: paths of ``written`` files; ``lost``: (name of a value, why it is not in them); ``dropped``: names that were to be
-    taken out; ``renamed``: old names → new ones; ``notes``: what else is worth knowing."""
+    taken out; ``renamed``: old names → new ones; ``cast``: {name, from, to, overflowed, saturated, zeroed} for each tensor that was cast;
+    ``replaced``: values that are other ones now; ``notes``: what else is worth knowing."""
 
-    written: list[str]
+    written: list[str] = field(default_factory=list)
     lost: list[tuple[str, str]] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
     renamed: dict[str, str] = field(default_factory=dict)
+    cast: list[dict[str, Any]] = field(default_factory=list)
+    replaced: list[Replaced] = field(default_factory=list)
     notes: list[Finding] = field(default_factory=list)
 
 
@@ -43,11 +52,24 @@ def convert(
     *,
     to: str | None = None,
     root: str | None = None,
+    unwrap: bool = False,
     keep: Sequence[str] = (),
     drop: Sequence[str] = (),
+    strip: bool = False,
     rename: Mapping[str, str] | Iterable[tuple[str, str]] = (),
+    dense: bool = False,
+    dtype: str | Sequence[str] | Mapping[str, str] = (),
+    rebuild: str | None = None,
+    compact: bool = False,
+    shared: str = "alias",
+    for_weights_only: bool = False,
+    lightning: str | None = None,
+    device: str | None = None,
+    numpy: int = 0,
     protocol: int = 2,
     alignment: int = 64,
+    max_shard_size: int | str = 0,
+    leaves: str = "lost",
     byteorder: str | None = None,
     limits: Limits | None = None,
     sync: bool = True,
@@ -55,25 +77,169 @@ def convert(
 ) -> Converted:
     """Write ``source`` as ``destination``, whose suffix says the format, or ``to`` does. Without changes a file is copied as it is.
 
-    ``root``: only the value at this dotted path · ``keep``, ``drop``: patterns of names (as ``inert ls`` takes them) that stay or go ·
-    ``rename``: regular expressions and what takes the place of their matches in tensor names, in order · ``protocol``, ``alignment``,
-    ``sync``, ``progress``: as ``inert.save`` takes them. The source may be the destination.
-    Raises as ``inert.open`` and ``inert.save`` do; UnsupportedError where two tensors would have one name."""
+    Which part: ``root``: only the value at this dotted path · ``unwrap``: only the state dict, wherever it lies · ``keep``, ``drop``:
+    patterns of names (as ``inert ls`` takes them) that stay or go.
+    Names: ``strip``: without ``module.``, ``model.`` or ``_orig_mod.`` before every name · ``rename``: regular expressions and what takes
+    the place of their matches in tensor names, in order.
+    Tensors: ``dense``: sparse, quantised and replicated ones become dense · ``dtype``: floating ones are cast as ``torch.Tensor.to`` does:
+    "bf16", or {pattern: type}, of which the last that fits a name counts · ``rebuild="v2"``: types that torch before 2.2 lacks become
+    wider ones · ``compact``: views of a part of a storage get one of their own · ``shared``: tensors that share memory stay so ("alias"),
+    are copied ("copy"), or are refused ("error").
+    The object: ``for_weights_only``: whatever torch.load(weights_only=True) refuses becomes plain data · ``lightning``: a state dict
+    becomes a checkpoint of this version of Lightning.
+    The pickle: ``device="cpu"``: as if saved from there · ``numpy``: 1 or 2, whose names are used.
+    The file: ``protocol``, ``alignment``, ``max_shard_size``, ``leaves``, ``sync``, ``progress``: as ``inert.save`` takes them. The source
+    may be the destination.
+    Raises as ``inert.open`` and ``inert.save`` do; UnsupportedError where two tensors would have one name, and for what cannot be done."""
     from ..limits import DEFAULT
-    from ..writers import Options, Saved, writer_for
+    from ..torch.respelling import Spelling
+    from ..writers import Options, writer_for
+    from ..writers.sharded import bytes_of
 
-    name = os.fspath(destination)
+    if shared not in ("alias", "copy", "error"):
+        raise UnsupportedError(f"shared={shared!r}", hint="say alias, copy or error")
+    if rebuild not in (None, "v2"):
+        raise UnsupportedError(f"rebuild={rebuild!r}", hint="say v2")
+    if for_weights_only and protocol > 3:
+        raise UnsupportedError(f"torch.load(weights_only=True) reads no pickle of protocol {protocol}", hint="leave it at 2")
+    name, done, spelling = os.fspath(destination), Converted(), Spelling(device or "", numpy)
     rules = list(rename.items() if hasattr(rename, "items") else rename)
+    casting, most = _casting(dtype, limits or DEFAULT), bytes_of(max_shard_size)
     with open(source, byteorder=byteorder, limits=limits or DEFAULT) as ckpt:
-        writer = writer_for(name, to, ckpt.format)
-        value: Any = ckpt.root if root is None else find(ckpt.root, root)
-        dropped = select(value, keep, drop) if keep or drop else []
-        names = renamed(value, rules, ckpt.content.limits) if rules else {}
-        if root is None and writer.id == ckpt.format:
-            notes = save_checkpoint(ckpt, name, format=writer.id, protocol=protocol, alignment=alignment, sync=sync, progress=progress)
-            return Converted([name], [], dropped, names, notes)
-        from ..memory import tensors_of
+        writer = writer_for(name, to, most, ckpt.format if ckpt.format == "torchscript" else "")  # old layouts become the new one
+        if for_weights_only and not writer.id.startswith("torch-"):
+            raise UnsupportedError(f"{writer.id} is no format that torch.load reads", hint="name the destination .pt")
+        value = _part(ckpt, root, unwrap, writer.id == ckpt.format)
+        lost = _beside(ckpt, value) if root is None and not unwrap and writer.id != ckpt.format else []
+        value = _chosen(value, ckpt, done, keep, drop, strip, rules)
+        value = _changed(value, ckpt, done, dense, casting, rebuild, compact, shared)
+        whole = value is ckpt.root
+        if spelling.device:
+            from .shape import on_cpu
 
-        saved = Saved(value, tensors_of(arrays_in(value)), dict(ckpt.metadata), ckpt)
-        plan = writer.plan(saved, Options(name, protocol, alignment))
-        return Converted(plan.pour(name, sync=sync, progress=progress), plan.lost, dropped, names, plan.notes)
+            value, notes = on_cpu(value, ckpt.content.limits)
+            done.notes += notes
+        if for_weights_only:
+            value = _plain(value, ckpt, done)
+        if lightning is not None:
+            from .wrap import lightning as wrapped
+
+            value = wrapped(value, lightning)
+        whole = whole and not for_weights_only and lightning is None
+        inner = to or "" if writer.id == "sharded" and to != writer.id else ""
+        options = Options(name, protocol, alignment, most, leaves=leaves, inner=inner)
+        plan = _plan(ckpt, value, writer, spelling, options, whole, for_weights_only)
+        done.lost = [*lost, *plan.lost]
+        done.written = plan.pour(name, sync=sync, progress=progress)
+        done.notes += plan.notes
+        if casting is not None:
+            done.cast = casting.told()
+            done.notes += casting.findings()
+    return done
+
+
+def _casting(dtype: str | Sequence[str] | Mapping[str, str], limits: Limits) -> Casting | None:
+    from .cast import Casting, floating, rule
+
+    if hasattr(dtype, "items"):
+        rules = [(pattern, floating(name)) for pattern, name in dtype.items()]
+    else:
+        rules = [rule(text) for text in ([dtype] if isinstance(dtype, str) else dtype)]
+    return Casting(rules, limits) if rules else None
+
+
+def _part(ckpt: Checkpoint, root: str | None, unwrap: bool, same: bool) -> Any:
+    """The value that is to be written. Programs and packages give their tensors by name, to other formats."""
+    from ..writers import Saved
+    from ..writers.torch_pickle import plain_root
+
+    value = ckpt.root if root is None else find(ckpt.root, root)
+    if root is None and not same:
+        value = plain_root(Saved(value, {}, {}, ckpt))
+    if unwrap:
+        if root is not None:
+            raise UnsupportedError("root and unwrap both say which part", hint="use one of them")
+        from .wrap import weights_path
+
+        path = weights_path(ckpt)
+        value = find(value, path) if path else value
+    return value
+
+
+def _chosen(
+    value: Any, ckpt: Checkpoint, done: Converted, keep: Sequence[str], drop: Sequence[str], strip: bool, rules: list[tuple[str, str]]
+) -> Any:
+    """What stays, under its names."""
+    limits = ckpt.content.limits
+    if keep or drop:
+        done.dropped, idle = select(value, keep, drop)
+        done.notes += [Finding("pattern-idle", f"{pattern!r} fits nothing that can be kept or left out") for pattern in idle]
+    if strip:
+        from .wrap import strip_rules
+
+        rules = [*strip_rules(value, limits), *rules]
+    if rules:
+        done.renamed = renamed(value, rules, limits)
+    return value
+
+
+def _changed(
+    value: Any, ckpt: Checkpoint, done: Converted, dense: bool, casting: Casting | None, rebuild: str | None, compact: bool, shared: str
+) -> Any:
+    """The tensors as they are wanted."""
+    limits = ckpt.content.limits
+    if not (dense or casting or rebuild or compact or shared != "alias"):
+        return value
+    from . import shape
+
+    first = value
+    if shared == "error":
+        shape.refuse_shared(value, limits)
+    if dense:
+        value, notes = shape.dense(value, limits)
+        done.notes += notes
+    if shared == "copy":
+        value = shape.untie(value, limits)
+    if compact:
+        value = shape.compact(value, limits)
+    if casting is not None:
+        value = casting.run(value)
+    if rebuild == "v2":
+        value, notes = shape.rebuild_v2(value, limits)
+        done.notes += notes
+    if first is ckpt.root and value is not first:
+        ckpt.root = value
+    return value
+
+
+def _plain(value: Any, ckpt: Checkpoint, done: Converted) -> Any:
+    from .plain import Plainer, names_in
+
+    plainer = Plainer(ckpt.content.limits, names_in(ckpt.content.built))
+    made = plainer.plain(value)
+    done.replaced = plainer.replaced
+    return made
+
+
+def _beside(ckpt: Checkpoint, value: Any) -> list[tuple[str, str]]:
+    """Tensors that lie beside the saved object, such as the constants of a program in a package: no other format keeps them."""
+    from ..names import Lister
+
+    listed = ckpt.content.listed(ckpt.root)
+    if listed is ckpt.root:
+        return []
+    inside = {id(tensor.layout) for tensor in Lister(value, ckpt.content.limits).tensors.values()}
+    everything = Lister(listed, ckpt.content.limits).tensors
+    return [(name, "it lies beside the saved object") for name, tensor in everything.items() if id(tensor.layout) not in inside]
+
+
+def _plan(ckpt: Checkpoint, value: Any, writer: Any, spelling: Spelling, options: Options, whole: bool, anew: bool) -> Any:
+    """How to write it: a copy of the file where nothing was changed."""
+    from ..writers import Saved, copied
+
+    same = whole and writer.id == ckpt.format
+    if same and ckpt.content.plain() and ckpt.untouched() and not spelling:
+        return copied(ckpt.content.source)
+    saved = Saved(value, tensors_in(value), None, None if anew else ckpt)
+    saved.spelling = spelling
+    return writer.plan(saved, options)

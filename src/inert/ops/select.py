@@ -20,13 +20,17 @@ if TYPE_CHECKING:
 
     from ..limits import Limits
 
+    Keys = tuple[dict[Any, Any], str, dict[Any, str]]  # a dict, the beginning of its items' names, its keys that change
 
-def select(root: Any, keep: Sequence[str], drop: Sequence[str]) -> list[str]:
+
+def select(root: Any, keep: Sequence[str], drop: Sequence[str]) -> tuple[list[str], list[str]]:
     """Take out of the root's dicts and lists, in place, what a pattern of ``drop`` names, and what no pattern of ``keep`` does (without
-    any: nothing); what is inside of a named container goes or stays with it. The names of what was taken out, a container's for all in it.
+    any: nothing); what is inside of a named container goes or stays with it. The names of what was taken out, a container's for all in it;
+    and the patterns that fit nothing that could be taken out or kept.
     """
-    kept, dropped = wanted(keep), wanted(drop)
+    kept, dropped = Patterns(keep), Patterns(drop)
     gone: list[str] = []
+    emptied: set[int] = set()  # containers that something was taken out of
     seen: set[int] = set()
     todo = [(root, "", not keep)]  # a container, the beginning of its items' names, whether all in it is kept
     while todo:
@@ -37,15 +41,32 @@ def select(root: Any, keep: Sequence[str], drop: Sequence[str]) -> list[str]:
         out = []
         for key, item in items_of(value):
             name = prefix + piece(key)
-            stays, open_ = whole or kept(name), isinstance(item, (dict, list)) and bool(item)
-            if (drop and dropped(name)) or not (stays or open_):
+            stays, open_ = kept(name) or whole, isinstance(item, (dict, list)) and bool(item)
+            if dropped(name) or not (stays or open_):
                 out.append((key, name))
             elif open_:
                 todo.append((item, f"{name}.", stays))
         for key, name in reversed(out):
             del value[key]
             gone.append(name)
-    return sorted(gone + (_without_empty(root) if keep else []))
+            emptied.add(id(value))
+    gone += _without_empty(root, emptied) if keep else []
+    return sorted(gone), [*kept.idle, *dropped.idle]
+
+
+class Patterns:
+    """Whether a name fits one of several patterns; ``idle``: those that have fitted none so far."""
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        self.fits = wanted(patterns)
+        self.idle = {pattern: wanted([pattern]) for pattern in patterns}
+
+    def __call__(self, name: str) -> bool:
+        found = self.fits(name)
+        if found:
+            for pattern in [pattern for pattern, fits in self.idle.items() if fits(name)]:
+                del self.idle[pattern]
+        return found
 
 
 def items_of(value: Any) -> list[tuple[Any, Any]]:
@@ -53,7 +74,7 @@ def items_of(value: Any) -> list[tuple[Any, Any]]:
     return list(value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ())
 
 
-def _without_empty(root: Any) -> list[str]:
+def _without_empty(root: Any, emptied: set[int]) -> list[str]:
     """Take out the dicts and lists that have become empty, the inner ones first."""
     places: list[tuple[Any, Any, str]] = []
     seen: set[int] = set()
@@ -67,8 +88,9 @@ def _without_empty(root: Any) -> list[str]:
             todo += [(item, f"{name}.") for _, item, name in inner]
     gone = []
     for container, key, name in reversed(places):
-        if not container[key]:
+        if not container[key] and id(container[key]) in emptied:
             del container[key]
+            emptied.add(id(container))
             gone.append(name)
     return gone
 
@@ -77,40 +99,83 @@ def rename(root: Any, rules: Iterable[tuple[str, str]], limits: Limits) -> dict[
     """Rename tensors in place: each rule is a regular expression and what takes the place of its matches in a name. Old names → new ones.
 
     A tensor whose new name begins with the names of the dicts that it lies in keeps its place; another one moves to the deepest dict that
-    its new name leads to. UnsupportedError where two would have one name, or where a name would be empty or lie in no dict."""
+    its new name leads to, and dicts that become empty by that go. The module names in a state dict's ``_metadata``, where torch keeps the
+    versions of modules, are renamed too. UnsupportedError where two would have one name, where a name would be empty or lie in no dict, and
+    for positions in lists, which have no names of their own."""
     compiled = [(_compiled(pattern), text) for pattern, text in rules]
     tensors = Lister(root, limits).tensors
     names = {name: _renamed(name, compiled) for name in tensors}
     changed = {old: new for old, new in names.items() if old != new}
     _refuse_collisions(names)
-    moved: list[tuple[str, Tensor]] = []
-    keys: dict[int, tuple[dict[Any, Any], dict[Any, Any]]] = {}
-    for old, new in changed.items():
-        tensor = tensors[old]
-        if not tensor.path or not new:
-            raise UnsupportedError(f"the tensor {old!r} cannot be called {new!r}", hint="a name needs a dict to stand in")
-        container, key = slot(root, tensor.path)
-        base = old[: len(old) - len(piece(key))]
-        if isinstance(container, dict) and old.endswith(piece(key)) and new.startswith(base) and new != base:
-            keys.setdefault(id(container), (container, {}))[1][key] = new[len(base) :]
-        elif isinstance(container, (dict, list)):
-            moved.append((new, tensor))
-        else:
-            raise UnsupportedError(f"{old!r} lies in a {type(container).__name__}, where nothing can be renamed")
-    values = [(new, *slot(root, tensor.path)) for new, tensor in moved]
-    for container, fresh in keys.values():
+    keys, moved = _places(root, tensors, names)
+    values = [(new, container, container.pop(key)) for new, container, key in moved]
+    for container, base, fresh in keys:
         if len({fresh.get(key, key) for key in container}) < len(container):
-            raise UnsupportedError(f"a new name is the name of something else already: {', '.join(map(str, fresh.values()))[:200]}")
+            taken = next(new for old, new in fresh.items() if new in container and new not in fresh)
+            raise UnsupportedError(f"{base + taken!r} is the name of something else already", hint="change the expression")
         rekey(container, fresh)
-    for new, container, key in values:
-        value = container[key] if key in container or isinstance(container, list) else container[keys[id(container)][1][key]]
-        if isinstance(container, dict):
-            del container[key]
-        target, rest = place_for(root, new)
+        _rename_modules(container, base, fresh, compiled)
+    for new, _, value in values:
+        _, target, rest = place_for(root, new)
         if rest in target:
-            raise UnsupportedError(f"{new!r} is the name of something else already")
+            raise UnsupportedError(f"{new!r} is the name of something else already", hint="change the expression")
         target[rest] = value
+    if values:
+        _without_empty(root, {id(container) for _, container, _ in values})
     return changed
+
+
+def _places(root: Any, tensors: dict[str, Tensor], names: dict[str, str]) -> tuple[list[Keys], list[tuple[str, dict[Any, Any], Any]]]:
+    """Where the tensors stand whose names change: the dicts that get other keys, and (new name, dict, key) of what leaves its dict."""
+    keys: dict[int, Keys] = {}
+    moved: list[tuple[str, dict[Any, Any], Any]] = []
+    wishes: dict[tuple[int, Any], tuple[str, str]] = {}  # entries that several paths lead to must have one name
+    for old, new in names.items():
+        tensor = tensors[old]
+        if not tensor.path:
+            if new != old:
+                raise UnsupportedError(f"the whole object is a tensor: it cannot be called {new!r}")
+            continue
+        container, key = slot(root, tensor.path)
+        base = old[: len(old) - len(piece(key))] if old.endswith(piece(key)) else None
+        stays = base is not None and new.startswith(base) and new != base
+        wish = new[len(base) :] if base is not None and stays else f"\0{new}"
+        known = wishes.setdefault((id(container), key), (old, wish))
+        if known[1] != wish:
+            raise UnsupportedError(f"{known[0]!r} and {old!r} are one entry of one dict", hint="give both the same new name")
+        if new == old or known[0] != old:
+            continue
+        if not new:
+            raise UnsupportedError(f"the tensor {old!r} cannot be called {new!r}", hint="a name needs a dict to stand in")
+        if not isinstance(container, dict):
+            what = "a position in a list has no other name" if isinstance(container, list) else f"it lies in a {type(container).__name__}"
+            raise UnsupportedError(f"{old!r} cannot be called {new!r}: {what}")
+        if base is not None and stays:
+            keys.setdefault(id(container), (container, base, {}))[2][key] = wish
+        else:
+            moved.append((new, container, key))
+    return list(keys.values()), moved
+
+
+def _rename_modules(container: dict[Any, Any], base: str, fresh: dict[Any, str], rules: list[tuple[re.Pattern[str], str]]) -> None:
+    """The names of modules in a state dict's ``_metadata``, as those of their tensors: torch asks for versions by them."""
+    held = getattr(container, "_metadata", None)
+    if not isinstance(held, dict) or not all(type(key) is str for key in held):
+        return
+    found: dict[str, str] = {}
+    for old, new in fresh.items():
+        module, leaf = str(old).rpartition(".")[::2]
+        if module in held and (new == leaf or new.endswith(f".{leaf}")):
+            found[module] = new[: len(new) - len(leaf) - 1]
+    for module in held:
+        if module and module not in found:
+            new = _renamed(f"{base}{module}.", rules)
+            if new == base or (new.startswith(base) and new.endswith(".")):
+                found[module] = new[len(base) : -1] if new != base else ""
+    items = [(found.get(module, module), module in found, version) for module, version in held.items()]
+    held.clear()
+    for name, _, version in sorted(items, key=lambda item: item[1]):  # what moves to a name counts there
+        held[name] = version
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:

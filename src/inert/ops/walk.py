@@ -1,7 +1,7 @@
 """Changing values in place, wherever they stand in a saved object.
 
-Knows: how to visit everything that containers hold, once, and how to put something else in its place: in dicts, lists, queues, namespaces
-and the states of objects at once, in a tuple by making another tuple.
+Knows: how to visit everything that containers hold, once, and how to put something else in its place: in dicts, lists, queues, sets,
+namespaces and the states of objects at once, in a tuple by making another tuple.
 Refuses to know: what is changed and why. A loop with a stack of its own; cycles are visited once.
 """
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 LEAVES = frozenset((str, int, float, bool, bytes, type(None)))
+FIELDS = ("state", "arguments", "keywords", "items", "pairs")  # of an object of an unknown class
 
 
 def replace(root: Any, change: Callable[[Any], Any]) -> Any:
@@ -34,7 +35,7 @@ def replace(root: Any, change: Callable[[Any], Any]) -> Any:
         if not ready:
             done[id(value)] = value, value
             todo.append((value, True))
-            todo += [(item, False) for _, item in slots(value)]
+            todo += reversed([(item, False) for _, item in slots(value)])
             continue
 
         def now(item: Any) -> Any:
@@ -51,12 +52,12 @@ def slots(value: Any) -> Iterator[tuple[Any, Any]]:
         yield from value.items()
         if hasattr(value, "__dict__"):
             yield from vars(value).items()
-    elif isinstance(value, (list, tuple, deque)):
+    elif isinstance(value, (list, tuple, deque, set, frozenset)):
         yield from enumerate(value)
     elif isinstance(value, Namespace):
         yield from vars(value).items()
     elif isinstance(value, Object):
-        yield from (("state", value.state), ("arguments", value.arguments), ("items", value.items), ("pairs", value.pairs))
+        yield from ((name, getattr(value, name)) for name in FIELDS)
 
 
 def refilled(value: Any, now: Callable[[Any], Any]) -> Any:
@@ -75,8 +76,16 @@ def refilled(value: Any, now: Callable[[Any], Any]) -> Any:
         items = list(map(now, value))
         if any(a is not b for a, b in zip(items, value, strict=True)):
             return tuple(items) if type(value) is tuple else type(value)(items)
+    elif isinstance(value, (set, frozenset)):
+        items = list(map(now, value))
+        if any(a is not b for a, b in zip(items, value, strict=True)):
+            if isinstance(value, frozenset):
+                return frozenset(items)
+            value.clear()
+            value.update(items)
     elif isinstance(value, Object):
-        value.state, value.arguments = now(value.state), now(value.arguments)
+        for name in FIELDS:
+            setattr(value, name, now(getattr(value, name)))
     return value
 
 
@@ -98,5 +107,16 @@ def each_tensor(root: Any, change: Callable[[Tensor], Any]) -> Any:
         if id(layout) not in known:
             known[id(layout)] = layout, change(value)
         return known[id(layout)][1]
+
+    return replace(root, one)
+
+
+def each_place(root: Any, change: Callable[[Tensor], Any]) -> Any:
+    """The root with other tensors in the places of its tensors: asked anew for each place, in order."""
+    if type(root) is Tensor:
+        return change(root)
+
+    def one(value: Any) -> Any:
+        return refilled(value, lambda item: change(item) if type(item) is Tensor else item)
 
     return replace(root, one)

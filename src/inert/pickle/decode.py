@@ -10,13 +10,15 @@ Whatever was made before a fault is kept: ``Document.fault`` says what is wrong,
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import repeat
-from operator import attrgetter
+from collections import deque
+from itertools import islice, repeat
+from operator import attrgetter, length_hint
 from struct import error as StructError
 from threading import RLock
 
 from ..errors import FormatError, InertError, LimitError, TruncatedError, one_line
 from ..limits import DEFAULT
+from .frames import NONE
 from .handlers import HANDLERS, Stop, first_use
 from .nodes import Call, Global, Reference
 from .opcodes import OPCODES
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from .spelling import Spellings
 
 _first = attrgetter("first")
+ODD = 1000  # oddities that are kept: a note is many times as long as an opcode
 SLICE = 1 << 20  # opcodes between two looks at the budget
 _FIXED = {"u1": 1, "u2": 2, "u4": 4, "i4": 4, "u8": 8, "f8": 8, "s1": 1, "s4": 4, "i4s": 4, "s8": 8}
 
@@ -109,7 +112,9 @@ class Machine:
         self.memo: dict[int, Any] = {}
         self.made: list[Node] = []
         self.odd: list[tuple[str, int, str]] = []
-        self.protocol = 0
+        self.protocol = 0  # the highest that was said …
+        self.current = 0  # … and the last: it decides over the spelling of names
+        self.frame = NONE
         self.start = 0  # offset of the pickle's first byte
         self.top = -1  # highest memo index written so far
         self.runs: list[Run] = []  # of rows, in the order of their memo indices
@@ -121,6 +126,8 @@ class Machine:
         self.spellings: Spellings | None = None  # worked out when the pickle is written again
         self.lock = RLock()
         self.opcodes: dict[int, int] = {}
+        self.left = limits.opcodes  # those that may still be handled, but for …
+        self.steps = repeat(None, 0)  # … the slice under way
         self.table: list[Handler] = [first_use] * 256  # each handler takes its place when it is first wanted
 
     def run(self, start: int = 0) -> int:
@@ -128,8 +135,10 @@ class Machine:
         at = position = self.start = start
         data, table = self.data, self.table
         try:
-            for _ in range(0, self.limits.opcodes, SLICE):
-                for _ in repeat(None, SLICE):
+            while self.left > 0:
+                self.steps = repeat(None, min(SLICE, self.left))
+                self.left -= length_hint(self.steps)
+                for _ in self.steps:
                     at = position
                     position = table[data[position]](self, position + 1)
         except Stop:
@@ -142,6 +151,16 @@ class Machine:
         except (ValueError, OverflowError) as error:
             raise FormatError(f"{self._name(at)}: {one_line(str(error), 120)}", offset=at) from None
         raise LimitError(f"more than {self.limits.opcodes:,} opcodes", offset=at, hint="raise Limits.opcodes")
+
+    def afford(self, count: int) -> bool:
+        """Whether so many more opcodes may be handled, and another one behind them. They are counted then."""
+        if count >= self.left + length_hint(self.steps):
+            return False
+        self.left -= count
+        if self.left < 0:  # the rest is taken from the slice under way
+            deque(islice(self.steps, -self.left), 0)
+            self.left = 0
+        return True
 
     def replay(self, row: Row) -> None:
         """Run the machine over a row's own bytes, write its memo entries, and leave with it what that made."""
@@ -187,6 +206,11 @@ class Machine:
         self.runs = []
         self.shortcut = False
 
+    def note(self, code: str, at: int, text: str) -> None:
+        """Keep what no ordinary writer does; of a great many, the first ones."""
+        if len(self.odd) < ODD:
+            self.odd.append((code, at, text))
+
     def _name(self, at: int) -> str:
         known = OPCODES.get(self.data[at])
         return known.name if known else f"opcode {self.data[at]:#04x}"
@@ -217,6 +241,7 @@ def decode(
         if len(data) - start > limits.pickle_bytes:
             raise LimitError(f"a pickle of {len(data):,} bytes", hint="raise Limits.pickle_bytes")
         document.end = machine.run(start)
+        machine.frame.leave(machine, document.end)
         document.root = machine.stack[-1]
     except IndexError:
         document.fault = FormatError("STOP finds nothing on the stack", offset=document.end - 1)

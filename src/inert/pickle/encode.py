@@ -119,6 +119,8 @@ class Encoder:
         while todo:
             item = todo.pop()
             if swaps and id(item) in swaps:
+                if id(item) in self.kept:
+                    self.kept.add(id(swaps[id(item)]))
                 item = swaps[id(item)]
             kind = type(item)
             if kind is Op:
@@ -197,6 +199,9 @@ class Encoder:
         known = self.expanded.get(id(value))
         if known is None:
             node = self.expand(value) if self.expand is not None else value
+            if id(node) in self.swaps:  # the value's own node, which something else stands for now
+                node = self.swaps[id(node)]
+                node = node if type(node) in _TABLE or self.expand is None else self.expand(node)
             if type(node) not in _TABLE:
                 raise UnsupportedError(f"a pickle cannot hold {shown(value)} ({type(value).__name__})")
             known = self.expanded[id(value)] = value, node
@@ -643,9 +648,13 @@ def _global(e: Encoder, node: Global, todo: list[Any]) -> None:
 def _reference(e: Encoder, node: Reference, todo: list[Any]) -> None:
     if e.get(node):
         return
+    told = e.refer(node) if e.refer is not None else node
+    if type(told) is not Reference:
+        todo.append(told)
+        return
     e.begin(node, 1)
     e.references.append(node)
-    pid = (e.refer(node) if e.refer is not None else node).pid
+    pid = told.pid
     if e.style.long_counts and type(pid) is tuple and len(pid) in (5, 6) and type(pid[4]) is int and _is_new(e, pid):
         pid = (*pid[:4], _long(pid[4]), *pid[5:])
     todo += [Step(node, b"Q", b"0"), *e.spelling_of(node, [pid])]

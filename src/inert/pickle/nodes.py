@@ -10,49 +10,14 @@ Offsets count bytes from the pickle's start to the opcode that made the node. No
 
 from __future__ import annotations
 
+from .python2 import imported, looked_up
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
     from ..source import Span
-
-# Module names that Python 3 changed; a pickle of protocol 0 to 2 may hold the old spelling (CPython: Lib/_compat_pickle.py).
-MODULES_3 = {
-    "__builtin__": "builtins",
-    "copy_reg": "copyreg",
-    "cPickle": "pickle",
-    "exceptions": "builtins",
-    "UserDict": "collections",
-    "UserList": "collections",
-    "UserString": "collections",
-    "commands": "subprocess",
-    "repr": "reprlib",
-    "Queue": "queue",
-    "SocketServer": "socketserver",
-    "ConfigParser": "configparser",
-    "__main__": "__main__",
-}
-NAMES_3 = {
-    ("builtins", "long"): ("builtins", "int"),
-    ("builtins", "unicode"): ("builtins", "str"),
-    ("builtins", "basestring"): ("builtins", "str"),
-    ("builtins", "xrange"): ("builtins", "range"),
-    ("builtins", "unichr"): ("builtins", "chr"),
-    ("builtins", "reduce"): ("functools", "reduce"),
-    ("builtins", "intern"): ("sys", "intern"),
-    ("builtins", "StandardError"): ("builtins", "Exception"),
-    ("collections", "IterableUserDict"): ("collections", "UserDict"),
-    ("itertools", "izip"): ("builtins", "zip"),
-    ("itertools", "imap"): ("builtins", "map"),
-    ("itertools", "ifilter"): ("builtins", "filter"),
-}
-
-
-def modern(module: str, name: str) -> str:
-    """``module.name`` in Python 3 spelling."""
-    module = MODULES_3.get(module, module)
-    return ".".join(NAMES_3.get((module, name), (module, name)))
 
 
 class Node:
@@ -62,16 +27,25 @@ class Node:
 
 
 class Global(Node):
-    """A name to import: ``module`` and ``name`` as spelled, ``dotted`` in Python 3 spelling, ``how`` the opcode that asked."""
+    """A name to import: ``module`` and ``name`` as spelled, ``how`` the opcode that asked, ``protocol`` the pickle's at that place.
 
-    __slots__ = ("dotted", "how", "module", "name", "offset")
+    ``dotted`` is the name in Python 3 spelling. Python itself replaces old spellings below protocol 3 only; above it, those that torch's
+    weights_only unpickler replaces in every protocol are: Python has no such modules, unless somebody has put some there.
+    What decides over danger is ``imported``, the (module, name) that Python's unpickler would import."""
 
-    def __init__(self, module: str, name: str, offset: int, how: str = "GLOBAL") -> None:
+    __slots__ = ("dotted", "how", "module", "name", "offset", "protocol")
+
+    def __init__(self, module: str, name: str, offset: int, how: str = "GLOBAL", protocol: int = 2) -> None:
         self.module = module
         self.name = name
-        self.dotted = modern(module, name)
+        self.protocol = protocol
+        self.dotted = ".".join(imported(module, name, protocol) if protocol < 3 else looked_up(module, name))
         self.offset = offset
         self.how = how
+
+    @property
+    def imported(self) -> tuple[str, str]:
+        return imported(self.module, self.name, self.protocol)
 
     def __repr__(self) -> str:
         return f"<Global {self.dotted}>"
@@ -204,3 +178,8 @@ def own(text: str) -> str:
     """The text as an object of its own. Python keeps one object for each text of one letter, but a pickle that writes such a text twice
     has had two: encode.py must tell them apart."""
     return "".join(("", text)) if len(text) == 1 else text
+
+
+def own_bytes(raw: bytes) -> bytes:
+    """The same for bytes: Python keeps one object for each single byte."""
+    return b"".join((b"", raw)) if len(raw) == 1 else raw

@@ -16,6 +16,7 @@ from operator import itemgetter
 from struct import pack, unpack
 
 from ..errors import FormatError
+from .inside import GETS, INSIDE, note, opcodes
 from .nodes import Call, Global, own
 
 TYPE_CHECKING = False
@@ -195,14 +196,15 @@ def _accept(machine: Machine, matches: list[re.Match[bytes]]) -> int:
             good = next(i for i, text in enumerate(texts) if len(text) != wanted[i])
             return _accept(machine, matches[:good])
     puts, width = b"".join(filter(None, chain.from_iterable(map(_PUTS, groups)))), len(columns[20][0])
-    run, found = Run(), machine.templates
+    run, found, got = Run(), machine.templates, set(gets)
+    before = len(found)
     run.machine, run.first = machine, machine.top + 1
     try:
-        run.templates = [found.get(got) or _template(machine, *got) for got in zip(columns[3], columns[8], columns[17], strict=True)]
-        run.shapes, run.strides = _column(columns[12], numbers), _column(columns[14], numbers)
+        run.templates = [found.get(names) or _template(machine, *names) for names in zip(columns[3], columns[8], columns[17], strict=True)]
+        (run.shapes, shapes), (run.strides, strides) = _column(columns[12], numbers), _column(columns[14], numbers)
         sound = puts == _counting(machine.top + 1, len(puts) // width, width)
         sound = sound and b"".join(filter(None, columns[4])) == bytes([len(key) for key in keys if key is not None])
-        sound = sound and not any(get and index_of(get) > machine.top for get in set(gets))
+        sound = sound and not any(get and index_of(get) > machine.top for get in got)
         decoded = _texts(texts)
         run.keys = [str(key, "ascii") if key is not None else machine.fetch(index_of(get)) for key, get in zip(keys, gets, strict=True)]
     except (FormatError, ValueError):  # a memo entry that is missing, a tuple that is none, a text that is not UTF-8
@@ -210,9 +212,16 @@ def _accept(machine: Machine, matches: list[re.Match[bytes]]) -> int:
     if not sound or set(map(type, run.keys)) != {str}:
         machine.shortcut = False  # not what a pickler writes: the machine goes on step by step
         return 0
-    run.counts, run.offsets, run.grads = _column(columns[9], number), _column(columns[11], number), columns[16]
+    (run.counts, counts), (run.offsets, offsets), run.grads = _column(columns[9], number), _column(columns[11], number), columns[16]
+    known = {9: counts, 11: offsets, 12: shapes, 14: strides}
+    if not machine.afford(opcodes(columns, known, run) + len(puts) // width):
+        machine.shortcut = False  # one opcode too many is among them: going step by step, the machine will find it
+        return 0
     run.results = _packed(list(unpack(f"<{len(groups)}{'I' if width == 4 else 'B'}", b"".join(columns[20]))))
     run.starts, run.ends = _packed([match.start() for match in matches]), _packed([match.end() for match in matches])
+    missing = INSIDE - machine.opcodes.keys()
+    if missing:
+        note(machine, missing if len(found) > before or got != {None} else missing - GETS, columns, known, run.starts)
     run.rows = rows = list(map(Row, repeat(run), range(len(groups))))
     machine.stack.extend(chain.from_iterable(zip(decoded, rows, strict=True)) if lengths[0] else rows)
     machine.made.extend(rows)
@@ -235,19 +244,21 @@ def _texts(raw: tuple[bytes, ...]) -> list[str]:
     return [own(str(text, "utf-8", "surrogatepass")) for text in raw]
 
 
-def _column(codes: tuple[bytes, ...], value: Callable[[bytes], Any]) -> list[Any]:
-    """The values of a column of opcodes: each different one is worked out once and shared."""
-    known = {code: value(code) for code in set(codes)}
-    return list(map(known.__getitem__, codes))
+def _column(codes: tuple[bytes, ...], value: Callable[[bytes], Any]) -> tuple[list[Any], dict[bytes, Any]]:
+    """The values of a column of opcodes: each different one is worked out once and shared. Also these alone, in order."""
+    known: dict[bytes, Any] = dict.fromkeys(codes)
+    for code in known:
+        known[code] = value(code)
+    return list(map(known.__getitem__, codes)), known
 
 
 def _template(machine: Machine, names: bytes, location: bytes, hooks: bytes) -> Template:
     """The values behind the five GETs. FormatError where one is missing or where function or hooks are no plain names."""
     gets, position = [], 0
-    for behind in (2, 0, 0):  # two marks follow the function
+    for marks in (2, 0, 0):  # they follow the function
         width = 2 if names[position] == 0x68 else 5
         gets.append(names[position : position + width])
-        position += width + behind
+        position += width + marks
     indices = tuple(map(index_of, (*gets, location, hooks)))
     values = [machine.fetch(index) for index in indices]
     if type(values[0]) is not Global or type(values[4]) is not Global:

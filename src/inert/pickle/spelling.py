@@ -8,7 +8,8 @@ Refuses to know: nodes that an edit has made; they are spelled in the document's
 from __future__ import annotations
 
 from ..errors import FormatError, InertError
-from .handlers import HANDLERS, tuple_
+from .collections import tuple_
+from .handlers import HANDLERS
 from .nodes import Call, Dict, List, Reference, Set
 
 TYPE_CHECKING = False

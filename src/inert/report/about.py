@@ -83,12 +83,15 @@ def sentence(ckpt: Checkpoint, said: dict[str, Any]) -> str:
     return f"{what}, {count:,} tensor{'s' * (count != 1)}, {byteorder(ckpt)}-endian, {health(ckpt.notes)}"
 
 
+DAMAGE = frozenset(("tensor-damaged", "record-missing", "record-size"))  # codes of what a single tensor is refused for
+
+
 def health(found: Iterable[Finding]) -> str:
     """Either "no notes", or how many there are of each severity and how many tensors are damaged."""
     counts = dict.fromkeys((ERROR, WARNING, INFO), 0)
     damaged = 0
     for note in found:
-        damaged += note.code == "tensor-damaged"
+        damaged += note.code in DAMAGE and bool(note.tensors)
         counts[note.severity] += 1
     words = [(damaged, "damaged tensor"), (counts[ERROR] - damaged, "error"), (counts[WARNING], "warning"), (counts[INFO], "note")]
     return ", ".join(f"{n:,} {word}{'s' * (n != 1)}" for n, word in words if n) or "no notes"

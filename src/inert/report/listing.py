@@ -68,7 +68,7 @@ def select(tensors: Any, patterns: Sequence[str]) -> list[Tensor]:
 
 def row(tensor: Tensor, name: str = "", places: bool = True) -> dict[str, Any]:
     """One tensor (``name``: that of a component). ``file`` and ``file_offset`` are None where its bytes do not lie plainly in a file,
-    ``fault`` says why it is refused."""
+    ``fault`` says why it is refused; ``placement``, ``boxes`` and ``holds`` are those of a tensor that is spread over processes."""
     layout, dtype = tensor.layout, tensor.dtype
     storage, fault = layout.storage, layout.fault
     try:
@@ -103,6 +103,12 @@ def row(tensor: Tensor, name: str = "", places: bool = True) -> dict[str, Any]:
             made[bit] = True
     if layout.quantization:
         made["quantization"] = plain(layout.quantization, nodes=1000)
+    if layout.placement:
+        made["placement"] = printable(layout.placement)
+    if layout.holds:
+        made["holds"] = layout.holds
+    if layout.boxes:
+        made["boxes"] = {printable(role): {"offsets": list(at), "shape": list(size)} for role, (at, size) in layout.boxes.items()}
     if layout.components:
         made["components"] = {  # at most 16 levels: torch/rebuild.py
             printable(role): row(part, f"{made['name']}.{role}", places) for role, part in layout.components.items()

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..checkpoint import Content, Part
-    from ..containers.zip import Member, Zip
+    from ..containers.zip import Zip
+    from ..containers.zipdirectory import Member
     from ..source import Source
 
 ALIGNED = 4096  # alignments are told up to this many bytes

@@ -11,6 +11,8 @@ tried out with torch 1.5.1 on files of every later writer.
 
 from __future__ import annotations
 
+from ..pickle.python2 import looked_up
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..pickle.nodes import Global
@@ -135,6 +137,7 @@ GONE = {
     "torch.storage._TypedStorage": "torch 1.13 renamed it to TypedStorage",
     "torch._utils._rebuild_sparse_csr_tensor": "torch 2.0 removed it",
     "torch._utils._rebuild_mlc_tensor": "torch 1.12 removed it",
+    "torch.distributed._tensor.placement_types._Partial": "renamed to Partial between torch 2.3 and 2.6",
 }
 GONE["torch.bcomplex32"] = "torch 2.14 brought it"
 GONE_MODULES = {
@@ -157,7 +160,7 @@ FIXED = frozenset((
 
 def torch_name(name: Global) -> str:
     """The name under which torch looks it up in its list."""
-    return f"{name.module}.{name.name}" if name.module == "exceptions" else name.dotted
+    return ".".join(looked_up(name.module, name.name))
 
 
 def allowed(name: Global) -> bool:

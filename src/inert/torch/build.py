@@ -9,7 +9,7 @@ frozenset, date …) is made when its parts have been.
 
 from __future__ import annotations
 
-from itertools import repeat
+from itertools import chain, repeat
 
 from ..errors import FormatError, InertError, LimitError
 from ..finding import Finding
@@ -20,7 +20,7 @@ from ..tensor import Tensor
 from .immediate import immediate
 from .keys import LONG_KEY, fill_dict, set_plan
 from .ndarray import ARRAYS, BUFFERS, array_layout, object_items
-from .objects import Key, Plan, object_plan
+from .objects import Key, Object, Plan, fill_object, object_plan
 from .raw import PACKED, PLAIN, RECONSTRUCTOR, WRAPPERS, companion_of, nested_array, raw_layout
 from .rebuild import REBUILD, Odd, Rebuilder, Storages, text
 from .storages import DTYPE_VALUES, PLAIN_VALUES, STORAGE_TYPES
@@ -83,7 +83,7 @@ class Builder:
         self.depth = depth
         self.work = work or Work(len(document.data))
         self.companions: Companions | None = None  # what opens files beside the pickle, where there may be some
-        self.rebuild = Rebuilder(storages, limits)
+        self.rebuild = Rebuilder(storages, limits, len(document.data))
         self.notes: list[Finding] = []
         self.done: dict[int, Any] = {}  # by id of the node; the document keeps the nodes alive
 
@@ -95,10 +95,34 @@ class Builder:
         finally:
             self.storages.embedded = before  # what outlives the building must not hold it
 
+    def _declare(self) -> None:
+        """What each storage key is first said to be, in the pickle's order, which is how torch meets them."""
+        nodes = self.document.rows
+        keys = [*chain.from_iterable([node.run.keys for node in nodes if type(node) is Row and not node.at])]
+        keys += [self.storages.key(node) for node in nodes if type(node) is Reference]
+        if len(set(keys)) == len(keys):
+            return  # each is named once, and there is only one word on it
+        first, differing = self.storages.declared.setdefault, self.storages.differing
+        for node in nodes:
+            if type(node) is Row:
+                run, at = node.run, node.at
+                meaning = run.templates[at].meaning
+                if meaning is None:
+                    meaning = run.templates[at].meaning = self._meaning(run.templates[at])
+                if meaning:
+                    word = (meaning.dtype, run.counts[at], meaning.location)
+                    if first(run.keys[at], word) != word:
+                        differing.add(run.keys[at])
+                    continue
+                node = node.events()[0]
+            if type(node) is Reference:
+                self.storages.declare(node)
+
     def _build(self) -> Any:
+        self._declare()
         todo: list[Any] = [self.document.root]
         plans: dict[int, Plan] = {}
-        fills: list[Plan | List | Dict] = []
+        fills: list[Plan | List | Dict | Object] = []  # an Object without its Plan: two bytes of input make one
         while todo:
             node = todo[-1]
             key = id(node)
@@ -119,7 +143,7 @@ class Builder:
                 again = self._finish(node, plan)
                 if again:
                     self.work.spend(len(again.children))
-                    fills.append(again)
+                    fills.append(again.shell)
                     todo += self._open(again.children)
                 continue
             plan = self.plan(node)
@@ -132,7 +156,7 @@ class Builder:
                 todo += self._open(plan.children)
             else:
                 self.done[key] = plan.shell
-                fills.append(plan)
+                fills.append(plan.shell if type(plan.shell) is Object else plan)
                 todo.pop()
                 todo += self._open(plan.children)
         for made in fills:
@@ -140,11 +164,16 @@ class Builder:
                 self.done[id(made)].extend(map(self.get, made.items))
             elif isinstance(made, Dict):
                 self._fill(made, self.done[id(made)])
+            elif isinstance(made, Object):
+                fill_object(made, self.get)
             else:
                 made.finish(self.get)
         for storage in sorted(self.storages.retyped, key=str):
             text = f"storage {shown(storage)} is declared with several element types"
             self.notes.append(Finding("tensor-storage-retyped", text, self.document.name))
+        for storage in sorted(self.storages.recounted, key=str):
+            text = f"storage {shown(storage)} is declared with several sizes"
+            self.notes.append(Finding("tensor-storage-resized", text, self.document.name))
         return self.get(self.document.root)
 
     def get(self, node: Any) -> Any:
@@ -354,13 +383,10 @@ class Builder:
         changed = rows[0].run.machine.changed
         if changed or not all(template.meaning for template in templates):
             rows = [row for row in rows if row.template.meaning and id(row) not in changed]
-        first, retyped = self.storages.types.setdefault, self.storages.retyped
+        differing = self.storages.differing
         for row, tensor in zip(rows, map(Tensor, rows, repeat(self.limits)), strict=True):
-            run, at = row.run, row.at
-            dtype = run.templates[at].meaning.dtype
-            if first(run.keys[at], dtype) is not dtype:
-                retyped.add(row.key)
-                tensor = Tensor(row.layout(), self.limits)  # its own type is not the one that counts
+            if differing and row.key in differing:
+                tensor = Tensor(row.layout(), self.limits)  # its own type is perhaps not the one that counts
             if self.convert is None:
                 row.value = tensor
             else:  # a row lives in a cycle with its run: an array there would keep the file mapped until the next garbage collection

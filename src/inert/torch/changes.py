@@ -11,15 +11,17 @@ from argparse import Namespace
 from collections import Counter, OrderedDict, defaultdict, deque
 
 from ..pickle.encode import parts_of
-from ..pickle.nodes import Call, Dict, List
+from ..pickle.nodes import Call, Dict, List, Set
 from ..pickle.row import Row
 from .build import ATOMS
+from .keys import set_plan
 from .objects import RECONSTRUCTORS, Key, Object
 from .rebuild import Odd
 from .values import CONTAINERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from .build import Builder
@@ -71,20 +73,32 @@ class Changes:
         elif type(node) is Dict:
             if not same(self.builder.filled(node), value):
                 self.edits[id(node)] = self._flat(node.flat, value)
+        elif type(node) is Set:
+            if not same(set_plan(node.items, set()).finish(get), value):
+                self.edits[id(node)] = list(value)
         elif isinstance(node, Call) and node.dotted in CONTAINERS:
             self._call(node, value)
 
     def _object(self, call: Call, value: Object) -> None:
-        """An object of an unknown class whose arguments or state are others now."""
+        """An object of an unknown class whose arguments, state or contents are others now."""
         get = self.builder.get
-        given = call.dotted not in RECONSTRUCTORS and get(call.arguments) is not value.arguments
-        state = len(call.states) == 1 and get(call.states[0]) is not value.state
-        if given or state:
-            made = self.swaps[id(call)] = Call(
-                call.function, value.arguments if given else call.arguments, call.offset, call.how, call.keywords
-            )
-            made.states = (value.state,) if state else call.states
-            made.items, made.flat = call.items, call.flat
+        inner = call.arguments[1:] if call.dotted in RECONSTRUCTORS and type(call.arguments) is tuple else call.arguments
+        plain = type(value.arguments) is tuple and type(inner) is tuple
+        given = value.arguments is not get(inner) and not (plain and held(value.arguments, inner, get))
+        states = value.state if len(call.states) > 1 else (value.state,) * len(call.states)
+        flat = [part for pair in value.pairs for part in pair]
+        both = ((states, call.states), (value.items, call.items), (flat, call.flat))
+        stated, items, pairs = (not held(now, then, get) for now, then in both)
+        keywords = value.keywords is not get(call.keywords)
+        if not (given or stated or items or pairs or keywords):
+            return
+        arguments = value.arguments if given else inner
+        if inner is not call.arguments:
+            arguments = (call.arguments[0], *arguments) if given else call.arguments
+        made = self.swaps[id(call)] = Call(call.function, arguments, call.offset, call.how, value.keywords if keywords else call.keywords)
+        made.states = tuple(states) if stated else call.states
+        made.items = list(value.items) if items else call.items
+        made.flat = flat if pairs else call.flat
 
     def _flat(self, flat: list[Any], value: dict[Any, Any]) -> list[Any]:
         """Keys and values in turn, the keys spelled as they were."""
@@ -133,6 +147,12 @@ class Changes:
             self.plain.append(call.dotted)
             return kind(value)
         return made
+
+
+def held(now: Any, nodes: Any, get: Callable[[Any], Any]) -> bool:
+    """Whether a sequence holds the very values that were built from these nodes."""
+    nodes = nodes or ()
+    return len(now) == len(nodes) and all(value is get(node) for value, node in zip(now, nodes, strict=True))
 
 
 def same(before: Any, value: Any) -> bool:

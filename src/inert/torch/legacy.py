@@ -14,6 +14,7 @@ from ..pickle.decode import Document, decode
 from ..pickle.nodes import List, shown
 from ..source import BytesSource
 from .rebuild import Odd, Storages, class_of, text
+from .storages import STORAGE_TYPES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,18 +89,19 @@ def _storages(save: Legacy, span: Span, names: list[Any], at: int) -> None:
     """Step from count to count; the data between is not read."""
     declared = _declared(save.pickles["object"])
     for name in names:
-        dtype, items = declared.get(name, (None, 0)) if type(name) is str else (None, 0)
-        if dtype is None:
+        words = declared.get(name) if type(name) is str else None
+        if not words:
             save.fault = f"storage {shown(name)} is listed but no tensor uses it, so its size is unknown: it and those behind it are lost"
             break
         try:
             count = int.from_bytes(span.read(at, 8), "little", signed=True)
+            dtype = next((dtype for dtype, items in words if items == count), next(iter(words))[0])
             place = span.sub(at + 8, count * dtype.itemsize)
         except TruncatedError:
             save.fault = f"storage {name} does not fit the {span.length - at:,} bytes that are left"
             break
-        if count != items:
-            save.fault = f"storage {name} counts {count:,} elements where the pickle says {items:,}"
+        if (dtype, count) not in words:
+            save.fault = f"storage {name} counts {count:,} elements where the pickle says {next(iter(words))[1]:,}"
             break
         if name in save.records and len(save.notes) < 100:
             save.notes.append(Finding("legacy-keys", f"storage {name} is listed twice", "storage_keys", at))
@@ -108,16 +110,19 @@ def _storages(save: Legacy, span: Span, names: list[Any], at: int) -> None:
     save.end = save.fault_at = at
 
 
-def _declared(document: Document) -> dict[str, tuple[DType, int]]:
-    """Storage key → element type and count, from the persistent ids: the storages themselves give only a count."""
+def _declared(document: Document) -> dict[str, dict[tuple[DType, int], None]]:
+    """Storage key → element types and counts, the first one first, from the persistent ids: the storages themselves give only a count."""
     nowhere: dict[str, Span] = {}
     probe = Storages(lambda key: None, nowhere.__getitem__, "little", "")
+    found: dict[str, dict[tuple[DType, int], None]] = {}
     for reference in document.references:
         try:
             probe.of(reference)
         except Odd:
             continue
-    return {key: (storage.dtype, storage.nbytes // storage.dtype.itemsize) for key, storage in probe.known.items()}
+        kind, key, _, count = reference.pid[1:5]
+        found.setdefault(text(key), {})[STORAGE_TYPES[kind.dotted], count] = None
+    return found
 
 
 def source_notes(document: Document) -> list[Finding]:

@@ -6,12 +6,14 @@ Refuses to know: any class (immediate.py and values.py name those that are data)
 
 from __future__ import annotations
 
+from functools import partial
+
 from ..pickle.nodes import Call, shown
 from .rebuild import class_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     Get = Callable[[Any], Any]
@@ -21,16 +23,21 @@ class Object:
     """An object of a class that inert does not know: ``type`` (dotted name), ``arguments``, ``keywords``, ``state`` (of the last BUILD),
     ``items`` (appended), ``pairs`` (set), all as values; ``fields`` is its state as one dict. Hashable by identity."""
 
-    __slots__ = ("arguments", "call", "items", "keywords", "pairs", "state", "type")
+    __slots__ = ("arguments", "call", "items", "keywords", "pairs", "state")
 
     def __init__(self, call: Call) -> None:
-        self.type = class_name(call.function) or shown(call.function)
         self.call = call
         self.arguments: Any = ()
         self.keywords: Any = None
         self.state: Any = None
-        self.items: list[Any] = []
-        self.pairs: list[tuple[Any, Any]] = []
+        self.items: Sequence[Any] = ()  # no lists of their own for what most objects have none of: two bytes of input make an object
+        self.pairs: Sequence[tuple[Any, Any]] = ()
+
+    @property
+    def type(self) -> str:
+        call = self.call
+        named = class_name(call.arguments[0]) if reconstructs(call) else ""
+        return named or class_name(call.function) or shown(call.function)
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -102,22 +109,27 @@ class Plan:
 RECONSTRUCTORS = ("copyreg._reconstructor", "copyreg.__newobj__", "copyreg.__newobj_ex__")  # the class stands in the arguments
 
 
+def reconstructs(call: Call) -> bool:
+    """Whether the first argument is the class."""
+    return call.dotted in RECONSTRUCTORS and type(call.arguments) is tuple and bool(call.arguments and class_name(call.arguments[0]))
+
+
 def object_plan(call: Call) -> Plan:
     """An Object that keeps everything the call and its later opcodes say."""
     shell = Object(call)
-    inner = call.arguments
-    if call.dotted in RECONSTRUCTORS and type(inner) is tuple and inner and class_name(inner[0]):
-        shell.type, inner = class_name(inner[0]), inner[1:]
-    flat = call.flat or []
-    children = [call.function, inner, call.keywords, *call.states, *(call.items or []), *flat]
+    children = [call.function, call.arguments, call.keywords, *call.states, *(call.items or ()), *(call.flat or ())]
+    return Plan(children, partial(fill_object, shell), shell)
 
-    def finish(get: Get) -> Any:
-        shell.arguments = get(inner)
-        shell.keywords = get(call.keywords)
-        states = [get(state) for state in call.states]
-        shell.state = states[-1] if len(states) < 2 and states else (tuple(states) or None)
-        shell.items = [get(item) for item in call.items or []]
-        shell.pairs = [(get(k), get(v)) for k, v in zip(flat[::2], flat[1::2], strict=True)]
-        return shell
 
-    return Plan(children, finish, shell)
+def fill_object(made: Object, get: Get) -> None:
+    """Give an Object the values of what its call says."""
+    call = made.call
+    made.arguments, made.keywords = get(call.arguments), get(call.keywords)
+    if reconstructs(call):
+        made.arguments = made.arguments[1:]
+    states = [get(state) for state in call.states]
+    made.state = states[-1] if len(states) < 2 and states else (tuple(states) or None)
+    if call.items:
+        made.items = [get(item) for item in call.items]
+    if call.flat:
+        made.pairs = [(get(k), get(v)) for k, v in zip(call.flat[::2], call.flat[1::2], strict=True)]

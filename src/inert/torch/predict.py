@@ -22,7 +22,7 @@ from . import allowed as table
 from .ages import calls, oldest
 from .allowed import TORCH, allowed, torch_name
 from .reader import Reader
-from .weights import MEMO, Judge
+from .weights import HIGHEST, MEMO, Judge
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +53,9 @@ def loads(ckpt: Any) -> dict[str, dict[str, Any]]:
     if ckpt.format == "torchscript":
         return _script(ckpt)
     no = _no(f"torch.load reads no {ckpt.format} files")
-    return {"full": no, "weights_only": {**no, "blocked": []}, "mmap": no, "jit": _no(f"torch.jit.load reads no {ckpt.format} files")}
+    names = [name for document in ckpt.pickles.values() for name in document.globals]  # of the files of a set, which it does read
+    blocked = _unique(torch_name(name) for name in names if not allowed(name))
+    return {"full": no, "weights_only": {**no, "blocked": blocked}, "mmap": no, "jit": _no(f"torch.jit.load reads no {ckpt.format} files")}
 
 
 def _nowhere(why: str) -> dict[str, dict[str, Any]]:
@@ -241,12 +243,13 @@ FILES: dict[str, type[_File]] = {"torch-zip": _Zip, "torch-legacy": _Legacy}
 
 
 def _doubtful(document: Document) -> bool:
-    """Whether Python's own unpickler may stop where that of weights_only does not: a huge memo, arguments that are no tuple, odd states."""
+    """Whether Python's own unpickler may stop where that of weights_only does not: an unknown protocol, a huge memo, arguments that are no
+    tuple, odd states."""
     for call in calls(document):
         plain = call.dotted == "collections.OrderedDict" and all(type(state) is Dict for state in call.states)
         if type(call.arguments) is not tuple or call.how == "BUILD" or (call.states and not plain):
             return True
-    return document.top > MEMO
+    return document.top > MEMO or document.protocol > HIGHEST
 
 
 def _yes(why: str) -> dict[str, Any]:
@@ -281,8 +284,8 @@ def imports(names: Iterable[Global]) -> tuple[list[str], list[str]]:
     needed: list[str] = []
     gone: list[str] = []
     for name in names:
-        dotted = name.dotted
-        module = dotted.removesuffix(f".{name.name}")
+        module, attribute = name.imported
+        dotted = f"{module}.{attribute}"
         top = module.partition(".")[0]
         if name.how == "EXT":
             continue
@@ -294,6 +297,6 @@ def imports(names: Iterable[Global]) -> tuple[list[str], list[str]]:
             gone.append(f"{dotted} ({table.GONE.get(dotted) or table.CHANGED[dotted]})")
         elif any(module == old or module.startswith(f"{old}.") for old in table.GONE_MODULES):
             gone.append(f"{dotted} ({next(why for old, why in table.GONE_MODULES.items() if module.startswith(old))})")
-        elif module in _LOOKED_UP and dotted.rpartition(".")[2] not in _LOOKED_UP[module]:
+        elif module in _LOOKED_UP and attribute not in _LOOKED_UP[module]:
             gone.append(f"{dotted} (Python has no such name)")
     return _unique(needed), _unique(gone)

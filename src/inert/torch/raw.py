@@ -61,11 +61,13 @@ class Joblib:
         """An array of objects: a pickle with a memo of its own, and none that follows raw inside."""
         inner = Machine(machine.data, machine.limits, shortcut=False)
         end = inner.run(position)
+        inner.frame.leave(inner, end)
         if not inner.stack:
             raise FormatError("STOP finds nothing on the stack", offset=end - 1)
         call.states = (*call.states, inner.stack[-1])
         machine.made += inner.made
-        machine.odd += inner.odd
+        for code, at, odd in inner.odd:
+            machine.note(code, at, odd)
         return end
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
-from ..containers.zip import DEFLATED, ENCRYPTED, PATCHED, STORED, Member
+from ..containers.zipdirectory import DEFLATED, ENCRYPTED, PATCHED, STORED, Member
 from ..errors import InertError
 from .allowed import TORCH
 

@@ -14,9 +14,12 @@ from itertools import pairwise
 
 from ..dtypes import DType
 from ..errors import InertError
-from ..layout import Layout, Storage, bounds
+from ..layout import Layout, Storage, bounds, is_contiguous
 from ..pickle.nodes import ByteString, Call, Dict, Global, List, Reference, shown
 from ..tensor import Tensor
+from ..tiled import Box, tiled
+from . import placements
+from .inline import list_tensor
 from .storages import DTYPE_VALUES, SPARSE_NUMBERS, SPARSE_PARTS, STORAGE_TYPES, TENSOR_TYPES
 
 TYPE_CHECKING = False
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 
     from ..limits import Limits
     from ..source import Span
+
+    Declared = tuple[DType, int, str]  # element type, how many elements, device
 
 
 TYPE_TAG = "torch.jit._pickle.restore_type_tag"
@@ -44,8 +49,12 @@ class Storages:
         self.order = order
         self.prefix = prefix
         self.known: dict[str, Storage] = {}
-        self.types: dict[str, DType] = {}  # by key: the first type that a key is declared with counts, as in torch
+        self.declared: dict[str, Declared] = {}  # by key: what it is first declared to be counts, as in torch
+        self.others: dict[tuple[str, DType, int], Storage] = {}  # what a key is declared to be later, where the first word does not count
+        self.differing: set[str] = set()  # keys with several words on them
         self.retyped: set[str] = set()
+        self.recounted: set[str] = set()
+        self.missing = ""  # code of the finding for a storage that is not there, "" where the format says it in its own way
         self.views: dict[str | int, Storage] = {}
         self.embedded: Callable[[Call], Storage] | None = None  # the builder's: plain pickle puts a torch file into a call for each storage
 
@@ -55,6 +64,17 @@ class Storages:
             return self.embedded(node)
         if type(node) is not Reference:
             raise Odd("the storage is no persistent id")
+        storage = self.get(*self.said(node))
+        pid = node.pid
+        view = pid[5] if len(pid) == 6 else None
+        if view is None:
+            return storage
+        if type(view) is not tuple or len(view) != 3:
+            raise Odd("view metadata must be (key, offset, size)")
+        return self.view(storage, *view)
+
+    def said(self, node: Reference) -> tuple[Any, DType, Any, Any]:
+        """Key, element type, device and number of elements that a persistent id names. Odd where it names no storage."""
         pid = node.pid
         if type(pid) is not tuple or not 5 <= len(pid) <= 6 or text(pid[0]) != "storage":
             raise Odd(f"persistent id {shown(pid)} names no storage")
@@ -62,13 +82,26 @@ class Storages:
         dtype = STORAGE_TYPES.get(kind.dotted) if type(kind) is Global else None
         if dtype is None:
             raise Odd(f"{shown(kind)} is no storage type")
-        storage = self.get(text(key), dtype, text(location), count)
-        view = pid[5] if len(pid) == 6 else None
-        if view is None:
-            return storage
-        if type(view) is not tuple or len(view) != 3:
-            raise Odd("view metadata must be (key, offset, size)")
-        return self.view(storage, *view)
+        return text(key), dtype, text(location), count
+
+    def key(self, node: Reference) -> Any:
+        """The key that a persistent id names; the node itself where that is no text."""
+        try:
+            key = self.said(node)[0]
+        except Odd:
+            return node
+        return key if type(key) is str else node
+
+    def declare(self, node: Reference) -> None:
+        """Take a persistent id's word on its storage, unless there is an earlier one."""
+        try:
+            key, dtype, location, count = self.said(node)
+        except Odd:
+            return
+        if type(key) is str and type(count) is int and type(location) is str and count.bit_length() <= 63:
+            word = (dtype, count, location)
+            if self.declared.setdefault(key, word) != word:
+                self.differing.add(key)
 
     def value(self, node: Reference) -> Any:
         """What a Reference stands for: a Storage, a class (its Global), or, in the tar layout, the Layout of a tensor."""
@@ -97,12 +130,26 @@ class Storages:
             raise Odd("a storage's key, location and size must be a text, a text and a number")
         if count.bit_length() > 63:
             raise Odd("a storage's size is beyond 64 bits")
-        first = self.types.setdefault(key, dtype)
-        if first is not dtype:
-            self.retyped.add(key)
-        return self.known.get(key) or self.known.setdefault(key, self._make(key, first, location, count))
+        said = (dtype, count, location)
+        first = self.declared.setdefault(key, said)
+        storage = self.known.get(key) or self.known.setdefault(key, self._make(key, *first))
+        return storage if first == said else self._again(key, storage, said)
 
-    def _make(self, key: str, dtype: DType, location: str, count: int) -> Storage:
+    def _again(self, key: str, storage: Storage, said: Declared) -> Storage:
+        """A key that is declared twice, and differently. Torch goes by the first word (but for a storage without bytes), and refuses
+        the file where that is not what the record holds: here a later word that is true of the record is believed."""
+        dtype, count, _ = said
+        here = storage.nbytes and not storage.fault
+        if dtype is not storage.dtype and (here or storage.fault):
+            self.retyped.add(key)
+        if count * dtype.itemsize != storage.nbytes:
+            self.recounted.add(key)
+        if here:
+            return storage
+        other = self.others.get((key, dtype, count)) or self.others.setdefault((key, dtype, count), self._make(key, *said))
+        return storage if other.fault and storage.fault else other
+
+    def _make(self, key: str, dtype: DType, count: int, location: str) -> Storage:
         nbytes = count * dtype.itemsize
         if location == "meta":
             return Storage(self.prefix + key, max(nbytes, 0), dtype, "meta", None)
@@ -113,6 +160,7 @@ class Storages:
         if there != nbytes:
             what = "is not in the file" if there is None else f"holds {there:,} bytes where the pickle says {nbytes:,}"
             storage.fault = f"its storage {storage.key.removeprefix('storage ')} {what}"
+            storage.lack = self.missing if there is None else "record-size"
         return storage
 
 
@@ -142,6 +190,8 @@ def text(value: Any) -> Any:
 
 PARTS = 1 << 20  # numbers that describe one nested tensor
 DIMENSIONS = 1024  # of a size or stride that is looked at: one tuple may serve many tensors
+ENTRIES = 1 << 16  # of the states of all wrapper subclasses of a pickle, beside one for each of its bytes: one state may serve many of them
+PART = 16  # such entries that a component costs; its record in the pickle is longer
 
 
 def integers(value: Any) -> tuple[int, ...]:
@@ -173,12 +223,19 @@ def take(arguments: Any, least: int, most: int) -> list[Any]:
 
 
 class Rebuilder:
-    """Calls → Layouts. ``build`` is the way back to the value builder, for component tensors and states."""
+    """Calls → Layouts, of a pickle of ``size`` bytes."""
 
-    def __init__(self, storages: Storages, limits: Limits) -> None:
+    def __init__(self, storages: Storages, limits: Limits, size: int = 0) -> None:
         self.storages = storages
         self.limits = limits
         self._depth = 0
+        self._lists: dict[tuple[int, str], Tensor] = {}  # made of lists of numbers, by their ids: the document keeps them alive
+        self._entries = ENTRIES + size
+
+    def spend(self, entries: int) -> None:
+        self._entries -= entries
+        if self._entries < 0:
+            raise Odd("the states of wrapper subclasses are shared by so many that reading them would take far longer than the file is")
 
     def layout(self, call: Call) -> Layout:
         """The Layout that ``call`` asks to build. Odd where its arguments are wrong; KeyError where it is no tensor call."""
@@ -197,6 +254,17 @@ class Rebuilder:
         if not isinstance(node, Call) or node.dotted not in REBUILD:
             raise Odd(f"{shown(node)} is no tensor")
         return Tensor(self.layout(node), limits=self.limits)
+
+    def numbers(self, scheme: str, scales: Any, zeros: Any) -> list[Tensor]:
+        """Scales and zero points: two tensors, or two lists of numbers, of which each is looked through once."""
+        if type(scales) is not List or type(zeros) is not List:
+            return [self.tensor(scales), self.tensor(zeros)]
+        found = []
+        for node, dtype in zip((scales, zeros), ("float32",) * 2 if "float_qparams" in scheme else ("float64", "int64"), strict=True):
+            if (id(node), dtype) not in self._lists:
+                self._lists[id(node), dtype] = list_tensor(node, dtype, self.limits)
+            found.append(self._lists[id(node), dtype])
+        return found
 
     def strided(self, storage: Storage, dtype: DType, offset: Any, size: Any, stride: Any, grad: Any = False) -> Layout:
         shape, strides = integers(size), integers(stride)
@@ -341,7 +409,8 @@ def quantized(b: Rebuilder, call: Call) -> Layout:
             raise Odd("a scale or zero point that is no number")
         layout.quantization = {"scheme": scheme, "scale": parameters[1], "zero_point": parameters[2]}
         return layout
-    scales, zeros, axis = b.tensor(parameters[1]), b.tensor(parameters[2]), take(parameters, 4, 4)[3]
+    axis = take(parameters, 4, 4)[3]
+    scales, zeros = b.numbers(scheme, parameters[1], parameters[2])
     if scales.dtype == "float32":  # torch tags both kinds alike; float parameters are what tells them apart
         scheme = "per_channel_affine_float_qparams"
     layout.quantization = {"scheme": scheme, "axis": axis}
@@ -460,17 +529,73 @@ def from_type(b: Rebuilder, call: Call) -> Layout:
         layout.type = kind.dotted
     layout.attributes = state
     if layout.kind == "wrapper":
-        layout.components = _inner_tensors(b, state)
+        _wrap(b, layout, state, call.offset)
     return layout
 
 
-def _inner_tensors(b: Rebuilder, state: Any) -> dict[str, Tensor]:
-    """The tensors that a wrapper subclass keeps in its state, by attribute: DTensor's _local_tensor, torchao's data and scales."""
-    found = {}
+def sharded_object(b: Rebuilder, call: Call) -> Layout:
+    """A ShardedTensor before torch 1.13, where it was no tensor: an object whose state is that of the later ones."""
+    state: Any = call.states[-1] if call.states else None
+    if type(state) is not tuple or len(state) != 5:
+        raise Odd("a ShardedTensor without a state of five parts")
+    said = placements.fields(state[1], "ShardedTensorMetadata")
+    properties = said.get("tensor_properties")
+    facts = properties.states[-1] if isinstance(properties, Call) and properties.states else None
+    if type(facts) is tuple and len(facts) > 2:
+        dtype, grad = facts[0], facts[2]
+    else:
+        dtype, grad = map(placements.attributes(facts).get, ("dtype", "requires_grad"))
+    layout = Layout(dtype_of(dtype), integers(said.get("size")), (), 0, None, grad is True)
+    layout.kind, layout.type, layout.attributes = "wrapper", call.dotted, state
+    _wrap(b, layout, state, call.offset)
+    return layout
+
+
+def _wrap(b: Rebuilder, layout: Layout, state: Any, offset: int) -> None:
+    """Give a wrapper subclass its components, and what one rank's file says of the whole."""
+    b.spend(1 + PART * placements.cost(state))
+    known = placements.placed(layout.type, state, layout.shape)
+    nodes = _inner_tensors(b, state) if known is None else known.parts
+    layout.components = {role: b.tensor(node) for role, node in nodes.items() if isinstance(node, Call) and node.dotted in REBUILD}
+    layout.fault = next((f"{role}: {part.fault}" for role, part in layout.components.items() if part.fault), "")
+    if known is None:
+        return
+    parts = layout.components
+    boxes = {role: box for role, box in known.boxes.items() if role in parts and parts[role].shape == box[1]}
+    odd = [role for role in known.boxes if role not in boxes]
+    layout.placement = known.text + (f" (but {odd[0]} is not of that shape)" if odd else "")
+    layout.boxes = boxes
+    layout.partial = known.partial
+    layout.holds = placements.holds(boxes, layout.shape)
+    if not odd and not layout.fault and not known.partial:
+        _whole(b, layout, offset)
+
+
+def _whole(b: Rebuilder, layout: Layout, offset: int) -> None:
+    """Where local tensors are all of it, the whole can be read from them: one is a view of its storage, several are tiles."""
+    parts = [(layout.components[role], box) for role, box in layout.boxes.items()]
+    plain = all(part.kind == "dense" and part.dtype == layout.dtype for part, _ in parts)
+    if not plain or not parts or len(layout.boxes) != len(layout.components):
+        return
+    full = next((part.layout for part, box in parts if box == ((0,) * len(layout.shape), layout.shape)), None)
+    if full is not None:
+        layout.storage, layout.strides, layout.offset = full.storage, full.strides, full.offset
+        layout.conj, layout.neg = full.conj, full.neg
+    elif all(is_contiguous(part.shape, part.strides) and not (part.layout.conj or part.layout.neg) for part, _ in parts):
+        tiles = [Box(start, size, part) for part, (start, size) in parts]
+        made = tiled(layout.dtype, layout.shape, tiles, f"shards@{offset}", b.limits)
+        if not made.fault:
+            layout.kind, layout.storage, layout.strides = made.kind, made.storage, made.strides
+
+
+def _inner_tensors(b: Rebuilder, state: Any) -> dict[str, Any]:
+    """The nodes of tensors that a wrapper subclass keeps in its state, by attribute: torchao's data and scales."""
+    found: dict[str, Any] = {}
     for part in state if type(state) is tuple else (state,):
-        for key, value in part.pairs() if type(part) is Dict else ():
-            if type(key) is str and isinstance(value, Call) and value.dotted in REBUILD:
-                found[key] = b.tensor(value)
+        if type(part) is Dict:
+            b.spend(len(part.flat) // 2)
+            found |= {key: value for key, value in part.pairs() if type(key) is str and isinstance(value, Call) and value.dotted in REBUILD}
+    b.spend(PART * len(found))
     return found
 
 
@@ -498,5 +623,7 @@ REBUILD: dict[str, Callable[[Rebuilder, Call], Layout]] = {
     "torch._tensor._rebuild_from_type": from_type,
     "torch.tensor._rebuild_from_type": from_type,
     "torch._utils._rebuild_from_type_v2": from_type,
+    "torch.distributed._shard.sharded_tensor.api.ShardedTensor": sharded_object,
+    "torch.distributed._sharded_tensor.api.ShardedTensor": sharded_object,
 }
 REBUILD.update(dict.fromkeys(TENSOR_TYPES, old_tensor))

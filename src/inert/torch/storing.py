@@ -23,29 +23,45 @@ if TYPE_CHECKING:
 
 
 class Storing:
-    """The keys of storages, and the bytes of those that are new. ``kept``: keys that are taken already; ``order``: of the bytes."""
+    """The keys of storages, and the bytes of those that are new; ``counts``: their items; ``untyped``: how many references have no type.
 
-    def __init__(self, kept: frozenset[str] = frozenset(), order: str = "little") -> None:
+    ``kept``: keys that are taken already · ``order`` of the bytes · ``first``: number that is the first key · ``anew``: a key's text is
+    another object each time (as in torch's legacy layout, whose keys are not memoised) · ``tail``: the end of each persistent id."""
+
+    def __init__(
+        self,
+        kept: frozenset[str] = frozenset(),
+        order: str = "little",
+        first: int = 0,
+        anew: bool = False,
+        tail: tuple[Any, ...] = (),
+    ) -> None:
         self.kept = kept
         self.order = order
+        self.anew = anew
+        self.tail = tail
+        self.counts: dict[str, int] = {}
+        self.untyped = 0
         self.keys: dict[Any, str] = {}
         self.types: dict[str, str] = {}
         self.pieces: dict[str, Piece] = {}
-        self.next = 0
+        self.next = first
 
-    def key(self, storage: Storage, kind: str) -> str:
-        """The key of a storage. UnsupportedError where it is used as another type before, which torch refuses to save."""
+    def key(self, storage: Storage, kind: str, count: int, unit: int = 0) -> str:
+        """The key of a storage of ``count`` items. ``unit``: bytes of a number, where the storage itself is untyped and does not know.
+        UnsupportedError where it is used as another type before, which torch refuses to save."""
         known = self.keys.get(identity(storage))
         if known is None:
             while str(self.next) in self.kept:
                 self.next += 1
             known = self.keys[identity(storage)] = str(self.next)
             self.next += 1
-            self.pieces[known] = data_of(storage, self.order)
+            self.pieces[known] = data_of(storage, self.order, unit)
+            self.counts[known] = count
         first = self.types.setdefault(known, kind)
         if first != kind and storage.nbytes:
             raise UnsupportedError(f"one storage as {first} and as {kind}, which torch does not save", hint="copy one of the tensors")
-        return known
+        return "".join((known[:1], known[1:])) if self.anew else known
 
     def know(self, storages: Storages) -> None:
         """These are in the file already, under their own keys."""
@@ -59,14 +75,15 @@ def identity(storage: Storage) -> Any:
     return storage.key if storage.key.startswith("storage 0x") else storage
 
 
-def data_of(storage: Storage, order: str = "little") -> Piece:
-    """All bytes of a storage in this byte order."""
+def data_of(storage: Storage, order: str = "little", unit: int = 0) -> Piece:
+    """All bytes of a storage in this byte order; ``unit``: bytes of a number of it, if its own type does not say."""
+    unit = unit or storage.dtype.unit
     if isinstance(storage, Gathered):
-        piece, unit = storage.piece, storage.dtype.unit
+        piece = storage.piece
         return piece if order == "little" or unit == 1 else Stream(piece.length, lambda: (swapped(block, unit) for block in piece.chunks()))
     if storage.opener is None:
         return b""
-    span, unit = storage.span(), storage.dtype.unit
+    span = storage.span()
     if storage.order == order or unit == 1:
         return span
     return Stream(span.length, lambda: (swapped(block, unit) for block in span.chunks()))

@@ -11,6 +11,7 @@ from __future__ import annotations
 from ..pickle.nodes import Call, Dict, Global, List
 from .allowed import FIXED, REBUILDS, REGISTERED, allowed
 from .needs import Refused, differentiable, jagged, needed, quantized, sparse
+from .placements import attributes
 from .rules import kind_of
 
 TYPE_CHECKING = False
@@ -31,6 +32,8 @@ GRADS = {"_rebuild_tensor_v2": 4, "_rebuild_qtensor": 5}  # where the argument s
 METADATA = {"_rebuild_tensor_v2": 6, "_rebuild_tensor_v3": 7}  # … and the one that must be a dict
 # functions whose outcome hangs on the data, or on the code of a class
 BY_DATA = frozenset(("_rebuild_nested_tensor", "_rebuild_njt", "_rebuild_device_tensor_from_numpy", "_rebuild_wrapper_subclass"))
+
+SHARDED = "torch.distributed._shard.sharded_tensor.api.ShardedTensor"
 
 
 def rebuilt(judge: Judge, call: Call, name: str) -> str:
@@ -70,6 +73,8 @@ def _special(judge: Judge, short: str, arguments: tuple[Any, ...]) -> str:
 def _typed(judge: Judge, arguments: tuple[Any, ...]) -> Any:
     """Check the type and state of _rebuild_from_type_v2; the function inside, or None where only its own code knows the rest."""
     function, kind, _, state = arguments
+    if type(kind) is Global and kind.dotted == SHARDED:
+        raise Refused(_group(state))
     _attributes(state)
     name = function.dotted if type(function) is Global else ""
     if name.endswith("._rebuild_njt"):
@@ -88,6 +93,16 @@ def _typed(judge: Judge, arguments: tuple[Any, ...]) -> Any:
     if name not in REBUILDS:
         raise Refused(f"{name or 'what is no name'} makes no tensor")
     return None if name.rpartition(".")[2] in BY_DATA else function
+
+
+def _group(state: Any) -> str:
+    """What ShardedTensor.__setstate__ wants of the program: that it is one of the processes that saved it."""
+    group = state[2] if type(state) is tuple and len(state) == 5 else None
+    said = attributes(group.states[-1]) if isinstance(group, Call) and group.states else {}
+    rank, size = said.get("global_rank"), said.get("global_world_size")
+    known = type(rank) is int and type(size) is int and max(rank, size).bit_length() < 64
+    who = f"rank {rank} of {size}" if known else "the rank that saved it"
+    return f"a ShardedTensor can be loaded only by {who}, in a program that has called torch.distributed.init_process_group"
 
 
 def _attributes(state: Any) -> None:

@@ -17,7 +17,9 @@ from ..errors import UnsupportedError
 from ..memory import PARAMETER
 from ..pickle.nodes import Call, Dict, Global, List, Node, Reference, Set
 from ..tensor import Tensor
-from .objects import Device, Key, Object, Size
+from .objects import RECONSTRUCTORS, Device, Key, Object, Size
+from .rebuild import class_of
+from .respelling import AS_IT_IS
 from .storages import CLASS_OF, DTYPE_VALUES, SPARSE_PARTS
 from .storing import solid
 
@@ -27,17 +29,20 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..layout import Layout
+    from .respelling import Spelling
     from .storing import Storing
 
 
 class Names:
     """Globals of one pickle: one object for each name, so that it is memoised once."""
 
-    def __init__(self, protocol: int) -> None:
+    def __init__(self, protocol: int, spelling: Spelling = AS_IT_IS) -> None:
         self.protocol = protocol
+        self.spelling = spelling
         self.known: dict[tuple[str, str], Global] = {}
 
     def __call__(self, module: str, name: str) -> Global:
+        module = self.spelling.module(module)
         if self.protocol < 3:
             module, name = ANCIENT.get((module, name), (OLD_MODULES.get(module, module), name))
         node = self.known.get((module, name))
@@ -54,7 +59,7 @@ ANCIENT = {("builtins", "range"): ("__builtin__", "xrange"), ("builtins", "int")
 
 class Unbuilder:
     """Values → nodes, one level at a time: the encoder asks for each value that it has no opcode for. ``tensors``: for arrays, by id.
-    ``nodes``: for values that came from a pickle, by id: their own nodes. ``tail``: what stands at the end of each persistent id."""
+    ``nodes``: for values that came from a pickle, by id: their own nodes."""
 
     def __init__(
         self,
@@ -62,15 +67,19 @@ class Unbuilder:
         storing: Storing,
         tensors: dict[int, Tensor],
         nodes: dict[int, Any] | None = None,
-        tail: tuple[Any, ...] = (),
+        spelling: Spelling = AS_IT_IS,
     ) -> None:
         self.protocol = protocol
-        self.tail = tail
+        self.spelling = spelling
         self.storing = storing
         self.tensors = tensors
         self.nodes = nodes or {}
-        self.name = Names(protocol)
+        self.name = Names(protocol, spelling)
+        self.home = "".join(
+            ("tor", "ch")
+        )  # a dtype says no module; the pickler finds it among all modules, under another text than classes say
         self.made: dict[int, Any] = {}
+        self.references: dict[int, Reference] = {}  # made here: their keys are those that are written
         self.layouts: dict[int, Any] = {}  # by id of a Layout: tensors listed under two names are one object
 
     def __call__(self, value: Any) -> Any:
@@ -113,6 +122,10 @@ class Unbuilder:
         made.flat = [part for pair in pairs for part in pair] if pairs is not None else None
         return made
 
+    def function(self, node: Any) -> Any:
+        """What an object of an unknown class is made by; of a class with its source text, which only the legacy format has, the name."""
+        return class_of(node) or node if type(node) is Reference and not self.storing.tail else node
+
     def named(self, function: Any) -> Global:
         return self.name(function.__module__, function.__qualname__)
 
@@ -137,16 +150,31 @@ class Unbuilder:
             raise UnsupportedError(f"a tensor of kind {layout.kind} has no spelling of its own", hint="write its components")
         if layout.type == PARAMETER:
             inner = layout.copy()
-            inner.requires_grad, inner.type = False, ""
-            return self.call("torch._utils", "_rebuild_parameter", make(self, inner), layout.requires_grad, self.hooks())
+            inner.requires_grad, inner.type, inner.hooks = False, "", None
+            name = "_rebuild_parameter" if layout.attributes is None else "_rebuild_parameter_with_state"
+            state = () if layout.attributes is None else (self.state(layout),)
+            return self.call("torch._utils", name, make(self, inner), layout.requires_grad, self.hooks(layout), *state)
+        if (layout.type and layout.kind != "numpy") or layout.attributes is not None:
+            made = make(self, layout)
+            module, _, name = (layout.type or "torch.Tensor").rpartition(".")
+            state = (self.state(layout),) if layout.attributes is not None else (Dict([], 0),)
+            return self.call("torch._tensor", "_rebuild_from_type_v2", made.function, self.name(module, name), made.arguments, *state)
         return make(self, layout)
 
-    def hooks(self) -> Call:
-        """Backward hooks: always none."""
-        return self.call("collections", "OrderedDict")
+    def state(self, layout: Layout) -> Any:
+        """The attributes of a tensor: a dict, or a pair of dicts or None."""
+        said = layout.attributes
+        pair = type(said) is tuple and len(said) == 2 and all(part is None or isinstance(part, dict) for part in said)
+        if not pair and not isinstance(said, dict):
+            raise UnsupportedError("a tensor with a state that torch writes no more", hint="leave it as it is, or out")
+        return said
+
+    def hooks(self, layout: Layout) -> Any:
+        """Backward hooks: none, in any sound file."""
+        return self.call("collections", "OrderedDict") if layout.hooks is None else layout.hooks
 
     def dtype(self, dtype: str) -> Global:
-        return self.name("torch", str(dtype))  # a DType is a text of its own class
+        return self.name(self.home, str(dtype))  # a DType is a text of its own class
 
     def reference(self, layout: Layout) -> Reference:
         """The persistent id of a tensor's storage."""
@@ -154,14 +182,19 @@ class Unbuilder:
         assert storage is not None
         named = CLASS_OF.get(dtype)
         kind = self.name("torch", f"{named}Storage") if named else self.name("torch.storage", "UntypedStorage")
-        key = self.storing.key(storage, dtype if named else "uint8")
         count = storage.nbytes // dtype.itemsize if named else storage.nbytes
+        key = self.storing.key(storage, dtype if named else "uint8", count, dtype.unit)
+        self.storing.untyped += not named
         if layout.device == "meta":
+            if self.storing.tail:
+                text = "a storage on the meta device, which this format cannot hold"
+                raise UnsupportedError(text, hint="write torch-zip, or leave it out")
             self.storing.pieces.pop(key, None)
-        location = (
-            sys.intern(layout.device) if layout.device in ("cpu", "meta") else "".join((layout.device[:1], layout.device[1:]))
-        )  # as in torch's source
-        return Reference(("storage", kind, key, location, count, *self.tail), 0)
+        device = self.spelling.location(layout.device)
+        location = sys.intern(device) if device in ("cpu", "meta") else "".join((device[:1], device[1:]))  # as in torch's source
+        made = Reference(("storage", kind, key, location, count, *self.storing.tail), 0)
+        self.references[id(made)] = made
+        return made
 
     def dense(self, layout: Layout) -> Call:
         name, behind = ("_rebuild_tensor_v2", ()) if layout.dtype in CLASS_OF else ("_rebuild_tensor_v3", (self.dtype(layout.dtype),))
@@ -174,7 +207,7 @@ class Unbuilder:
             bits["".join(("ne", "g"))] = True
         return self.call(
             "torch._utils", name, self.reference(layout), layout.offset, tuple(layout.shape), tuple(layout.strides), layout.requires_grad,
-            self.hooks(), *behind, *([bits] if bits else []),
+            self.hooks(layout), *behind, *([bits] if bits else []),
         )  # fmt: skip
 
     def gathered(self, layout: Layout) -> Call:
@@ -189,7 +222,7 @@ class Unbuilder:
         else:
             parameters = (scheme, layout.components["scales"], layout.components["zero_points"], facts["axis"])
         place = (self.reference(layout), layout.offset, tuple(layout.shape), tuple(layout.strides))
-        return self.call("torch._utils", "_rebuild_qtensor", *place, parameters, layout.requires_grad, self.hooks())
+        return self.call("torch._utils", "_rebuild_qtensor", *place, parameters, layout.requires_grad, self.hooks(layout))
 
     def sparse(self, layout: Layout) -> Call:
         name = f"torch.{layout.kind}"
@@ -250,7 +283,7 @@ def _size(u: Unbuilder, value: Size) -> Call:
 
 
 def _device(u: Unbuilder, value: Device) -> Call:
-    kind, _, index = str(value).partition(":")  # which gives back a Device itself where it finds no colon
+    kind, _, index = str(value).partition(":")  # of a text without the sign, partition gives that very object
     return u.call("torch", "device", kind, *([int(index)] if index else []))
 
 
@@ -263,7 +296,16 @@ _OF_TORCH: dict[str, Callable[[Unbuilder, Any], Any]] = {
 
 
 def _object(u: Unbuilder, value: Object) -> Call:
-    return value.call
+    """The call it was read from, with values in the place of nodes: the storages in it get keys of the file that is written."""
+    call, inner = value.call, value.arguments
+    if call.dotted in RECONSTRUCTORS and type(inner) is tuple and type(call.arguments) is tuple and len(inner) < len(call.arguments):
+        inner = (call.arguments[0], *inner)
+    made = Call(u.function(call.function), inner, 0, call.how)
+    made.keywords = value.keywords
+    made.states = (value.state,) if len(call.states) == 1 else tuple(value.state or ())
+    made.items = list(value.items) or None
+    made.flat = [part for pair in value.pairs for part in pair] or None
+    return made
 
 
 _TABLE: dict[type, Callable[[Unbuilder, Any], Any]] = {

@@ -34,10 +34,13 @@ if TYPE_CHECKING:
     from ..limits import Limits
     from ..pickle.decode import Document
     from ..source import Span
+    from .rebuild import Declared
 
 V2 = "torch._utils._rebuild_tensor_v2"
+OBJECTS = ("torch.distributed._shard.sharded_tensor.api.ShardedTensor", "torch.distributed._sharded_tensor.api.ShardedTensor")
 BUFFERS = frozenset((0x97, 0x98))  # NEXT_BUFFER, READONLY_BUFFER: torch gives no buffers
 TEXTS = frozenset(b"STU")  # opcodes of Python 2 texts, which torch decodes as UTF-8
+HIGHEST = 5  # protocol: Python refuses a higher one, torch's weights_only unpickler does not look at it
 MEMO = 1 << 28  # highest memo index: CPython before 3.15 reserves 16 bytes for each below it
 _ODD = (Odd, ValueError, TypeError, OverflowError, ArithmeticError, LookupError, AttributeError)  # arguments that make no sense
 _KEYS = frozenset((int, float, str, bool, type(None), bytes, Global))
@@ -58,7 +61,7 @@ class Judge:
         self.mapped = mapped
         self.legacy = legacy
         self.storages = _Storages(size, _unread, "little", "")
-        self.rebuilder = Rebuilder(self.storages, limits)
+        self.rebuilder = Rebuilder(self.storages, limits, len(document.data))
         self.kinds: dict[int, str] = {}  # of results, by id of the node that makes them
         self.refused: list[tuple[int, str]] = []
         self.tags: dict[str, None] = {}  # devices that storages were saved from
@@ -88,6 +91,8 @@ class Judge:
                 self._refuse(offset, f"the opcode {known.name if known else code} at byte {offset:,} is not among the 34 it takes")
             elif code in BUFFERS:
                 self._refuse(offset, "the pickle wants an out-of-band buffer, which torch.load does not give")
+        if self.full and self.document.protocol > HIGHEST:
+            self._refuse(0, f"Python refuses pickle protocol {self.document.protocol}; the highest is {HIGHEST}")
         if self.full and self.document.top > MEMO:
             self._refuse(0, f"memo index {self.document.top:,} makes Python's unpickler reserve {self.document.top >> 26:,} GiB")
 
@@ -129,8 +134,8 @@ class Judge:
         self._storage(storage.key, storage.nbytes, node.offset)
 
     def _storage(self, key: Any, nbytes: int, offset: int) -> None:
-        if key in self.sizes:
-            return  # torch keeps what it has read of a key
+        if self.sizes.get(key):
+            return  # torch keeps what it has read of a key, unless that was nothing
         self.sizes[key] = nbytes
         there = self.storages.size(key)
         why = self.trouble(key)
@@ -148,7 +153,8 @@ class Judge:
         if dtype is False:
             dtype = self.templates[id(template)] = self._plain(template)
         key = run.keys[at]
-        if dtype is None or self.storages.types.setdefault(key, dtype) is not dtype or id(row) in run.machine.changed:
+        first = self.storages.declared.setdefault
+        if dtype is None or first(key, (dtype, run.counts[at], "cpu"))[0] is not dtype or id(row) in run.machine.changed:
             for node in row.events():
                 self._node(node)
             return
@@ -216,6 +222,8 @@ class Judge:
             raise Refused(f"{name} cannot be called")
         if call.how == "NEWOBJ" and (name in REBUILDS or name in FUNCTIONS):
             raise Refused(f"{name} is no class")
+        if call.how == "NEWOBJ" and name in OBJECTS and self.full:
+            raise Refused("a ShardedTensor as torch 1.12 and before wrote it, an object without arguments: its class now wants some")
         if name in REBUILDS or name in FUNCTIONS[2:]:
             return rebuilt(self, call, name)
         arguments = self._arguments(call) if name in RULES else []
@@ -276,6 +284,9 @@ class _Storages(Storages):
 
     def get(self, key: Any, dtype: DType, location: Any, count: Any) -> Storage:
         return super().get(str(key) if type(key) is int else key, dtype, "cpu", count)
+
+    def _again(self, key: str, storage: Storage, said: Declared) -> Storage:
+        return storage if storage.nbytes else super()._again(key, storage, said)
 
 
 def _unread(key: str) -> Span:

@@ -9,10 +9,12 @@ A writer's module has ``plan(saved, options) -> Plan``: everything that can be w
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from importlib import import_module
 
 from ..errors import UnsupportedError
-from ..sink import destination
+from ..sink import destination, room
+from ..torch.respelling import AS_IT_IS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,31 +28,58 @@ if TYPE_CHECKING:
     from ..tensor import Tensor
 
 
+SHARED = ("alias", "copy", "error")
+LEAVES = ("lost", "metadata", "sidecar", "error")
+BATCH = 256  # files that are made visible together: each takes a descriptor until then
+
+
 class Saved:
     """What is to be written: ``root`` (plain values with Tensors and arrays in place), ``tensors`` (a Tensor for each array in it, by
-    id), ``metadata`` (texts that a format may keep), ``source`` (the Checkpoint it comes from, if any)."""
+    id), ``metadata`` (texts that a format may keep), ``source`` (the Checkpoint it comes from, if any), ``spelling`` of names and device
+    tags in pickles."""
 
-    __slots__ = ("metadata", "root", "source", "tensors")
+    __slots__ = ("metadata", "root", "source", "spelling", "tensors")
 
     def __init__(self, root: Any, tensors: dict[int, Tensor], metadata: dict[str, str] | None = None, source: Checkpoint | None = None):
         self.root = root
         self.tensors = tensors
         self.metadata = metadata or {}
         self.source = source
+        self.spelling = AS_IT_IS
 
 
 class Options:
-    """How to write: ``name`` (of the destination), ``protocol``, ``alignment``, ``max_shard_size`` in bytes (0: no shards) …"""
+    """How to write: ``name`` (of the destination), ``protocol``, ``alignment``, ``max_shard_size`` in bytes (0: no shards) …
 
-    def __init__(self, name: str, protocol: int = 2, alignment: int = 64, max_shard_size: int = 0) -> None:
+    For formats that hold named tensors and nothing else: ``shared`` says what becomes of tensors that share memory (of equal ones the
+    first name is written and the others are named in the metadata: "alias"; each is written: "copy"; refused: "error"), ``leaves`` what
+    becomes of other values (listed in Plan.lost: "lost"; as JSON in the metadata: "metadata"; in a file NAME.json beside: "sidecar";
+    refused: "error"). ``inner``: id of the format of each shard ("": what the name says)."""
+
+    def __init__(
+        self,
+        name: str,
+        protocol: int = 2,
+        alignment: int = 64,
+        max_shard_size: int = 0,
+        shared: str = "alias",
+        leaves: str = "lost",
+        inner: str = "",
+    ) -> None:
+        for said, known, what in ((shared, SHARED, "shared"), (leaves, LEAVES, "leaves")):
+            if said not in known:
+                raise UnsupportedError(f"{what}={said!r}", hint=f"say one of {', '.join(known)}")
         self.name = name
         self.protocol = protocol
         self.alignment = alignment
         self.max_shard_size = max_shard_size
+        self.shared = shared
+        self.leaves = leaves
+        self.inner = inner
 
 
 class File:
-    """One file of a plan: ``name`` ("" the destination itself, else a file in that folder), ``size``, and ``write``, which pours it."""
+    """A file of a plan: ``name`` ("" the destination itself, else a file in the plan's folder), ``size``, and ``write``, which pours it."""
 
     __slots__ = ("name", "size", "write")
 
@@ -61,26 +90,51 @@ class File:
 
 
 class Plan:
-    """The files to write, in order; ``lost``: (path of a value, why it cannot be kept); ``notes``: what else is worth knowing."""
+    """The files to write, in order; ``lost``: (path of a value, why it cannot be kept); ``notes``: what else is worth knowing.
 
-    def __init__(self, files: list[File], lost: list[tuple[str, str]] | None = None, notes: list[Finding] | None = None) -> None:
+    ``inside``: the destination is the folder of the files, which is made where there is none; else they lie beside the destination."""
+
+    def __init__(
+        self, files: list[File], lost: list[tuple[str, str]] | None = None, notes: list[Finding] | None = None, inside: bool = False
+    ) -> None:
         self.files = files
         self.lost = lost or []
         self.notes = notes or []
+        self.inside = inside
 
     @property
     def size(self) -> int:
         return sum(file.size for file in self.files)
 
     def pour(self, path: str, *, sync: bool = True, progress: Progress | None = None) -> list[str]:
-        """Write the files; their paths. Each is complete or untouched."""
-        written = []
-        for file in self.files:
-            place = os.path.join(path, file.name) if file.name else path
-            with destination(place, file.size, sync=sync, progress=progress) as out:
-                file.write(out)
-            written.append(place)
-        return written
+        """Write the files; their paths. They appear in their order when all are written (of many hundred files, when a batch of them is):
+        each is complete or untouched."""
+        folder = path if self.inside else os.path.dirname(path)
+        if self.inside:
+            os.makedirs(folder, exist_ok=True)
+        room(folder or os.curdir, self.size, path)
+        places = [os.path.join(folder, file.name) if file.name else path for file in self.files]
+        for start in range(0, len(places), BATCH):
+            batch = [*zip(self.files, places, strict=True)][start : start + BATCH]
+            with ExitStack() as stack:  # which ends the last one first
+                outs = [stack.enter_context(destination(at, file.size, sync=sync, progress=progress)) for file, at in reversed(batch)]
+                for (file, _), out in zip(batch, reversed(outs), strict=True):
+                    file.write(out)
+        return places
+
+
+class Written:
+    """What has been written: ``files`` (paths); ``lost``: (path of a value, why it could not be kept); ``notes``."""
+
+    __slots__ = ("files", "lost", "notes")
+
+    def __init__(self, files: list[str], lost: list[tuple[str, str]], notes: list[Finding]) -> None:
+        self.files = files
+        self.lost = lost
+        self.notes = notes
+
+    def __repr__(self) -> str:
+        return f"<Written {', '.join(self.files)}; {len(self.lost)} lost>"
 
 
 class Writer:
@@ -100,10 +154,20 @@ class Writer:
         return made
 
 
+SUFFIXES = (".pt", ".pth", ".bin", ".ckpt")
+# the first one whose suffix a path has is meant, where nothing else is said
 WRITERS: tuple[Writer, ...] = (
-    Writer("torch-zip", "torch_zip", (".pt", ".pth", ".bin", ".ckpt"), "what torch.save writes since PyTorch 1.6"),
+    Writer("torch-zip", "torch_zip", SUFFIXES, "what torch.save writes since PyTorch 1.6"),
     Writer("torchscript", "torchscript", (".ptl", ".pt", ".pth"), "torch.jit.save's archive again, with the elements of tensors replaced"),
+    Writer(
+        "torch-legacy", "torch_legacy", SUFFIXES, "what torch.save writes with _use_new_zipfile_serialization=False, and before PyTorch 1.6"
+    ),
+    Writer("safetensors", "safetensors", (".safetensors",), "named tensors as the safetensors library writes them; nothing but tensors"),
+    Writer("sharded", "sharded", (".index.json",), "the shards and the index of Hugging Face, in safetensors or as torch.save writes them"),
+    Writer("npz", "npz", (".npz",), "what numpy.savez writes: arrays by name, of the types that NumPy has itself"),
+    Writer("npy", "npy", (".npy",), "what numpy.save writes: one array"),
 )
+SHARDS = ("safetensors", "torch-zip")  # what shards can be
 
 
 def copied(source: Source) -> Plan:
@@ -111,14 +175,16 @@ def copied(source: Source) -> Plan:
     return Plan([File("", source.size, lambda out: out.pour(source.span()))])
 
 
-def writer_for(path: str, format: str | None = None, given: str = "") -> Writer:
-    """The writer of a format, or the one that the path's suffix means: the ``given`` format where the suffix may mean that too, or means
-    nothing. UnsupportedError where there is none."""
+def writer_for(path: str, format: str | None = None, max_shard_size: int = 0, given: str = "") -> Writer:
+    """The writer of a format, or the one that the path means: by its suffix, as a folder, or because shards are asked for. Of several that
+    a suffix may mean, and where it means none, that of the ``given`` format. UnsupportedError where there is none."""
+    known = {one.id: one for one in WRITERS}
+    if format is not None and format not in known:
+        raise UnsupportedError(f"{format} cannot be written", hint=f"can be: {', '.join(known)}")
+    if format in (None, *SHARDS) and (max_shard_size or (format is None and is_folder(path))):
+        return known["sharded"]
     if format is not None:
-        for one in WRITERS:
-            if one.id == format:
-                return one
-        raise UnsupportedError(f"{format} cannot be written", hint=f"can be: {', '.join(one.id for one in WRITERS)}")
+        return known[format]
     lower = path.lower()
     own = next((one for one in WRITERS if one.id == given), None)
     if own is not None and (lower.endswith(own.suffixes) or not any(lower.endswith(one.suffixes) for one in WRITERS)):
@@ -126,5 +192,10 @@ def writer_for(path: str, format: str | None = None, given: str = "") -> Writer:
     for one in WRITERS:
         if lower.endswith(one.suffixes):
             return one
-    known = ", ".join(suffix for one in WRITERS for suffix in one.suffixes)
-    raise UnsupportedError("the suffix says no format that can be written", part=path, hint=f"use one of {known}, or say the format")
+    suffixes = ", ".join(suffix for one in WRITERS for suffix in one.suffixes)
+    raise UnsupportedError("the suffix says no format that can be written", part=path, hint=f"use one of {suffixes}, or say the format")
+
+
+def is_folder(path: str) -> bool:
+    """Whether a destination is a folder, there or to be made."""
+    return path.endswith(("/", os.sep)) or os.path.isdir(path)

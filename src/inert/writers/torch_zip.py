@@ -8,7 +8,7 @@ Facts: torch 2.13 torch/serialization.py (_save), caffe2/serialize/inline_contai
 
 from __future__ import annotations
 
-from ..containers.zip import DEFLATED
+from ..containers.zipdirectory import DEFLATED
 from ..containers.zipwrite import ID, ID_LENGTH, Archive, Record
 from ..errors import UnsupportedError
 from ..finding import Finding
@@ -76,8 +76,10 @@ def edited(content: TorchZip, builder: Builder, saved: Saved, options: Options) 
     keys = frozenset(name.removeprefix(content.data) for name in members if name.startswith(content.data))
     storing = Storing(keys, content.order)
     storing.know(builder.storages)
-    unbuilder = Unbuilder(style.protocol, storing, saved.tensors, changes.nodes)
-    encoder = Encoder(style, document, unbuilder, changes.edits, changes.swaps)
+    spelling = saved.spelling
+    unbuilder = Unbuilder(style.protocol, storing, saved.tensors, changes.nodes, spelling=spelling)
+    swaps = {**spelling.swaps(document), **changes.swaps}
+    encoder = Encoder(style, document, unbuilder, changes.edits, swaps, spelling.reference if spelling.device else None)
     data = encoder.encode(document.root)
     used = {node.key if type(node) is Row else text(node.pid[2]) for node in encoder.references if type(node) is Row or named(node.pid)}
     made: list[Record] = []

@@ -8,7 +8,7 @@ Facts: torch 2.13 caffe2/serialize/inline_container.cc (headers and descriptors)
 
 from __future__ import annotations
 
-from ..containers.zip import DEFLATED
+from ..containers.zipdirectory import DEFLATED
 from ..errors import UnsupportedError
 from ..formats.torchscript import TorchScript
 from ..layout import is_contiguous, pieces

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from .look import SHOWN, clip, counted
-from .tables import LATER, TF_LATER
+from .tables import TF_LATER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,11 @@ FOLDERS = (
         "a folder with a .metadata that torch.distributed.checkpoint did not write",
         f"do not load it unless you trust its maker; {INSIDE}",
     ),
-    (r"^mp_rank_\d+_model_states\.pt$|_optim_states\.pt$|^zero_to_fp32\.py$", "a DeepSpeed checkpoint", LATER),
+    (
+        r"^zero_to_fp32\.py$",
+        "the folder around DeepSpeed checkpoints, without a file 'latest' that names one of them",
+        "name the folder of one save in it, such as global_step1000",
+    ),
     (r"^saved_model\.pbt?x?t?$", "a TensorFlow SavedModel", f"its numbers are in the folder variables; {TF_LATER}"),
     (r"^[^\n]*\.index$", "a folder with TensorFlow checkpoints", TF_LATER),
     (r"^data\.pkl$", "a folder with a data.pkl but without the other records of a PyTorch archive", f"{INSIDE}, such as data.pkl"),

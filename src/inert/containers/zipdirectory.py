@@ -1,0 +1,206 @@
+"""The central directory of a ZIP archive: where it lies, and its entries as Members.
+
+Knows: end records, ZIP64 records and extra blocks, bytes before and behind the archive, the fields of an entry.
+Refuses to know: local headers and the members' bytes (zip.py).
+
+Facts: APPNOTE.TXT 6.3.10; PyTorch's reader looks only at the central directory, which is why that is the truth here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from struct import Struct, unpack_from
+
+from ..errors import FormatError, TruncatedError
+from ..finding import Finding
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..source import Source
+
+STORED, DEFLATED = 0, 8
+ENCRYPTED, PATCHED = 0x1, 0x20
+FULL16, FULL32 = 0xFFFF, 0xFFFFFFFF
+
+_END = Struct("<4s4H2IH")  # end of central directory, 22 bytes
+_LOCATOR = Struct("<4sIQI")  # ZIP64 locator, 20 bytes
+_END64 = Struct("<4sQ2H2I4Q")  # ZIP64 end of central directory, 56 bytes
+_ENTRY = Struct("<4H3I5H2I").unpack_from  # a central directory entry from its byte 8 on: flags, method …
+_SIZE = Struct("<I").unpack_from
+
+
+class Member:
+    """One row of the central directory. Offsets and sizes in bytes; ``offset`` is that of the local header."""
+
+    __slots__ = ("crc32", "flags", "method", "name", "offset", "packed", "size")
+
+    def __init__(self, name: str, offset: int, packed: int, size: int, crc32: int, method: int, flags: int) -> None:
+        self.name = name
+        self.offset = offset
+        self.packed = packed
+        self.size = size
+        self.crc32 = crc32
+        self.method = method
+        self.flags = flags
+
+
+class Members(Mapping[str, Member]):
+    """The members by name, in directory order; of equal names the last. Kept as places in the directory's bytes: few are looked at."""
+
+    def __init__(self, data: bytes, shift: int) -> None:
+        self.data = data
+        self.shift = shift
+        self.places: dict[str, int] = {}
+
+    def __getitem__(self, name: str) -> Member:
+        return self.at(name, self.places[name])
+
+    def at(self, name: str, place: int) -> Member:
+        """The member whose directory entry is at ``place``."""
+        flags, method, _, _, crc, packed, size, n, x, *_, offset = _ENTRY(self.data, place + 8)
+        if x and FULL32 in (packed, size, offset):
+            size, packed, offset = _zip64(self.data[place + 46 + n : place + 46 + n + x], size, packed, offset)
+        return Member(name, offset + self.shift, packed, size, crc, method, flags)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.places)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.places
+
+    def size(self, name: str) -> int | None:
+        """The size of a member's content, or None."""
+        place = self.places.get(name)
+        if place is None:
+            return None
+        size: int = _SIZE(self.data, place + 24)[0]
+        return size if size != FULL32 else self[name].size
+
+
+class Directory:
+    """Where the central directory lies and how many entries the end records promise."""
+
+    __slots__ = ("comment", "count", "end", "notes", "offset", "shift", "size", "trailing")
+
+    def __init__(self, offset: int, size: int, count: int, shift: int, end: int, comment: int, trailing: int) -> None:
+        self.offset = offset  # of the directory in the source, shift included
+        self.size = size
+        self.count = count
+        self.shift = shift  # bytes before the archive, that its own offsets do not count
+        self.end = end  # offset of the first end record: where the directory should stop
+        self.comment = comment
+        self.trailing = trailing
+        self.notes: list[Finding] = []
+
+
+def member_name(raw: bytes) -> str:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode("utf-8", "surrogateescape")
+
+
+def _zip64(extra: bytes, size: int, packed: int, offset: int) -> tuple[int, int, int]:
+    """Replace saturated 32-bit fields by the 8-byte values of extra block 0x0001, in the order APPNOTE gives."""
+    position = 0
+    while position + 4 <= len(extra):
+        kind, length = unpack_from("<2H", extra, position)
+        block = extra[position + 4 : position + 4 + length]
+        if kind == 1:
+            values = [int.from_bytes(block[i : i + 8], "little") for i in range(0, len(block) - 7, 8)]
+            fields = [size, packed, offset]
+            for i, field in enumerate(fields):
+                if field == FULL32 and values:
+                    fields[i] = values.pop(0)
+            return fields[0], fields[1], fields[2]
+        position += 4 + length
+    return size, packed, offset
+
+
+def find_directory(source: Source) -> Directory:
+    """Locate the central directory by the end records, trying end signatures from the back. FormatError where there is none."""
+    for window in (4096, FULL16 + 22 + 65536):  # the longest comment, and as much behind the archive as torch tolerates
+        tail_at = max(0, source.size - window)
+        tail = source.read(tail_at, source.size - tail_at)
+        if tail.find(b"PK\5\6", 0, -18) >= 0:  # a whole end record is 22 bytes
+            break
+    at = len(tail)
+    fault: FormatError | None = None
+    for _ in range(16):  # a comment may hold false signatures; a few tries are enough for any real file
+        at = tail.rfind(b"PK\5\6", 0, at + 3 if at < len(tail) else at)
+        if at < 0:
+            break
+        if at + 22 <= len(tail):
+            try:
+                return _directory(source, tail, tail_at, at)
+            except FormatError as error:
+                fault = fault or error
+    if fault:
+        raise fault
+    raise TruncatedError("no end-of-archive record", part=source.name, offset=source.size, hint="the file is cut short; get it again")
+
+
+def _directory(source: Source, tail: bytes, tail_at: int, at: int) -> Directory:
+    _, disk, cd_disk, n_here, count, size, offset, comment = _END.unpack_from(tail, at)
+    end, narrow, notes = tail_at + at, (count, size, offset), []
+    wide = _zip64_end(source, tail, tail_at, at)
+    if wide:
+        end, disk, cd_disk, n_here, count, size, offset = wide
+        if any(n not in (w, FULL16 if i == 0 else FULL32) for i, (n, w) in enumerate(zip(narrow, (count, size, offset), strict=True))):
+            text = f"end records disagree: {narrow} and, in ZIP64, {(count, size, offset)} (members, size, offset)"
+            notes.append(Finding("zip-count", text, source.name, end))
+    if disk or cd_disk or n_here != count:
+        raise FormatError("the archive is spread over several disks", part=source.name, offset=end)
+    if size > end:
+        raise FormatError(f"its directory would be {size:,} bytes long", part=source.name, offset=end, hint="the end record is damaged")
+    shift = _shift(source, offset, size, end, count)
+    trailing = max(0, len(tail) - (at + 22 + comment))
+    found = Directory(offset + shift, size, count, shift, end, comment, trailing)
+    found.notes = notes + _around(source, found)
+    return found
+
+
+def _zip64_end(source: Source, tail: bytes, tail_at: int, at: int) -> tuple[int, int, int, int, int, int, int] | None:
+    if at < 20 or not tail.startswith(b"PK\6\7", at - 20):
+        return None
+    _, _, offset, _ = _LOCATOR.unpack_from(tail, at - 20)
+    for place in (offset, tail_at + at - 20 - 56):  # where the locator says, or right before it (bytes before the archive)
+        if 0 <= place <= source.size - 56:
+            record = source.read(place, 56)
+            if record[:4] == b"PK\6\6":
+                _, _, _, _, disk, cd_disk, n_here, count, size, start = _END64.unpack(record)
+                return place, disk, cd_disk, n_here, count, size, start
+    return None
+
+
+def _shift(source: Source, offset: int, size: int, end: int, count: int) -> int:
+    """0 where the directory lies at its absolute offset (what torch believes), else how far bytes before the archive moved it."""
+    if not count and not size:
+        return 0
+    if offset + 4 <= source.size and source.read(offset, 4) == b"PK\1\2":
+        return 0
+    moved = end - size - offset
+    if moved > 0 and source.read(end - size, 4) == b"PK\1\2":
+        return moved
+    raise FormatError(f"no central directory at offset {offset:,}", part=source.name, offset=end, hint="the end record is damaged")
+
+
+def _around(source: Source, where: Directory) -> list[Finding]:
+    found = []
+    gap = where.end - (where.offset + where.size)
+    if where.shift:
+        found.append(Finding("zip-prefix", f"{where.shift:,} bytes lie before the archive", source.name, 0))
+    elif gap:
+        text = f"{abs(gap):,} bytes {'lie between' if gap > 0 else 'are shared by'} the directory and its end record"
+        found.append(Finding("zip-count", text, source.name, where.end))
+    if where.trailing:
+        text = f"{where.trailing:,} bytes follow the archive"
+        found.append(Finding("zip-trailing", text, source.name, source.size - where.trailing))
+    if where.comment:
+        found.append(Finding("zip-comment", f"a comment of {where.comment:,} bytes", source.name, source.size - where.comment))
+    return found

@@ -1,0 +1,381 @@
+"""``--for-weights-only``: the saved object as data that torch.load(weights_only=True) takes, and a list of what had to be replaced.
+
+Knows: which values torch 2.13's weights_only unpickler makes by itself, and which plain value says the same as any other: a dict for a
+namespace or an object of a class, a text for a path or a date, a number for a NumPy scalar, a tensor for an array.
+Refuses to know: files. Tensors keep their storages; nothing of them is read. A loop with stacks of its own; cycles stay cycles.
+
+Facts: torch 2.13 (torch/allowed.py has the names that pass, torch/weights.py the opcodes).
+"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections import Counter, OrderedDict, defaultdict, deque
+
+from ..dtypes import DTYPES, DType
+from ..errors import UnsupportedError
+from ..layout import Layout, Storage
+from ..names import bracketed, piece
+from ..pickle.nodes import Call, Global, Node, shown
+from ..tensor import Tensor
+from ..torch.allowed import CONSTANTS, DEVICES, TORCH
+from ..torch.objects import RECONSTRUCTORS, Device, Key, Object, Size
+from ..torch.storages import CLASS_OF
+from .shape import replicated
+from .views import own
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from ..limits import Limits
+
+    Link = tuple["Link", Any] | None
+
+ATOMS = frozenset((str, int, float, bool, type(None), bytes, complex))
+CLASS = "__class__"  # the key under which the dict of an object keeps its class
+EMPTY = Call(Global("_codecs", "encode", 0), ("", "latin1"), 0, "REDUCE")  # b"", whose own spelling names a type that is refused
+LONGEST = 8 * 255 - 8  # bits of a number that LONG1 holds
+
+
+class Replaced:
+    """One replacement: the ``path`` of the value, what it ``was`` and what it is ``now``, in a few words."""
+
+    __slots__ = ("now", "path", "was")
+
+    def __init__(self, path: str, was: str, now: str) -> None:
+        self.path = path
+        self.was = was
+        self.now = now
+
+    def __repr__(self) -> str:
+        return f"<Replaced {self.path}: {self.was} by {self.now}>"
+
+
+class Plainer:
+    """One conversion. ``replaced`` lists what is another value now, in the object's order; beyond ``Limits.name_bytes`` of paths, without
+    their paths. ``names``: texts that stand for a name in the file, by id (they look like any text)."""
+
+    def __init__(self, limits: Limits, names: dict[int, str] | None = None) -> None:
+        self.limits = limits
+        self.names = names or {}
+        self.budget = limits.name_bytes
+        self.replaced: list[Replaced] = []
+        self.done: dict[int, tuple[Any, Any]] = {}  # by id: the value, which must stay alive, and what stands for it
+        self.fills: list[Callable[[], None]] = []
+        self.todo: list[tuple[Any, Link, Callable[[], None] | None]] = []
+
+    def plain(self, root: Any) -> Any:
+        """What stands for the root."""
+        self.todo = [(root, None, None)]
+        while self.todo:
+            value, link, ready = self.todo.pop()
+            if ready is not None:
+                ready()
+            elif type(value) in ATOMS:
+                self._atom(value, link)
+            elif id(value) not in self.done:
+                self._open(value, link)
+        for fill in self.fills:
+            fill()
+        return self.now(root)
+
+    def now(self, value: Any) -> Any:
+        """What stands for a value that has been seen."""
+        known = self.done.get(id(value))
+        return value if known is None else known[1]
+
+    def _atom(self, value: Any, link: Link) -> None:
+        if type(value) is int and value.bit_length() > LONGEST:
+            self._set(value, hex(value), link, "a number of 2,040 bits and more", "its hexadecimal digits")
+        elif value == b"":
+            self._set(value, EMPTY, link)
+        elif type(value) is str and id(value) in self.names:
+            self.say(link, self.names[id(value)], "its name")
+
+    def _set(self, value: Any, made: Any, link: Link, was: str = "", now: str = "") -> None:
+        self.done[id(value)] = value, made
+        if was:
+            self.say(link, was, now)
+
+    def say(self, link: Link, was: str, now: str) -> None:
+        steps = []
+        while link is not None and self.budget > 0:
+            link, key = link
+            steps.append(piece(key))
+            self.budget -= len(steps[-1]) + 8
+        self.replaced.append(Replaced(".".join(reversed(steps)) if self.budget > 0 else "…", was, now))
+
+    # -- one kind of value after another --------------------------------------------------------------------------------------
+
+    def _open(self, value: Any, link: Link) -> None:
+        kind = type(value)
+        if kind is Tensor:
+            self._tensor(value, link)
+        elif isinstance(value, dict):
+            self._dict(value, link)
+        elif kind in (list, deque):
+            self._list(value, value, link, "" if kind is list else "deque")
+        elif isinstance(value, tuple):
+            self._tuple(value, link)
+        elif isinstance(value, (set, frozenset)):
+            self._elements(value, link)
+        elif isinstance(value, Namespace):
+            self._fields(value, dict(vars(value)), link, "argparse.Namespace")
+        elif kind is Object:
+            self._object(value, link)
+        elif kind is bytearray or kind is DType:
+            text = kind is DType and f"torch.{value}" not in CONSTANTS
+            self._set(value, str(value) if text else value, link, f"torch.{value}" if text else "", "its name")
+        elif kind is Device:
+            known = value.partition(":")[0] in DEVICES
+            self._set(value, value if known else str(value), link, "" if known else "torch.device", "its name")
+        elif isinstance(value, Storage):
+            self._storage(value, link)
+        else:
+            made, now = single(value)
+            self._set(value, made, link, _kind(value), now)
+
+    def _children(self, pairs: Iterator[tuple[Any, Any]] | list[tuple[Any, Any]], link: Link) -> None:
+        self.todo += [(item, (link, key), None) for key, item in reversed(list(pairs))]
+
+    def _dict(self, value: dict[Any, Any], link: Link) -> None:
+        kind = type(value)
+        shell: dict[Any, Any] = kind() if kind in (dict, OrderedDict, Counter) else {}
+        self._set(value, shell, link, *(("collections.defaultdict", "dict") if kind is defaultdict else ()))
+        self._filled(shell, value.items(), link)
+        fields = vars(value) if hasattr(value, "__dict__") else {}
+        if fields and kind is OrderedDict:
+            self._children(list(fields.items()), link)
+            self.fills.append(lambda: vars(shell).update((key, self.now(item)) for key, item in fields.items()))
+
+    def _filled(self, shell: dict[Any, Any], pairs: Any, link: Link) -> None:
+        pairs = list(pairs)
+        self._children(pairs, link)
+        odd = any(type(key) is not str for key, _ in pairs)
+        taken = {key for key, _ in pairs if hashable(key) is key} if odd else set()
+
+        def fill() -> None:
+            for key, item in pairs:
+                shell[self._key(key, taken, link) if odd else key] = self.now(item)
+
+        self.fills.append(fill)
+
+    def _key(self, key: Any, taken: set[Any], link: Link) -> Any:
+        """A key that torch can make, and that nothing else there has."""
+        made = hashable(key)
+        if made is key or made is EMPTY:
+            return made
+        base, number = made, 2
+        while made in taken:
+            made, number = f"{base}#{number}", number + 1
+        taken.add(made)
+        self.say((link, key), f"a key: {_kind(key)}", f"{type(made).__name__} {shown(made)}")
+        return made
+
+    def _list(self, value: Any, items: Any, link: Link, was: str) -> None:
+        shell: list[Any] = []
+        self._set(value, shell, link, was, "list")
+        items = list(items)
+        self._children(list(enumerate(items)), link)
+        self.fills.append(lambda: shell.extend(map(self.now, items)))
+
+    def _tuple(self, value: tuple[Any, ...], link: Link) -> None:
+        if type(value) is Size:
+            self._set(value, value, link)
+            return
+        self.done[id(value)] = value, value  # while its parts are made, for what would hold itself
+
+        def ready() -> None:
+            made = tuple(map(self.now, value))
+            self.done[id(value)] = value, made if any(a is not b for a, b in zip(made, value, strict=True)) else value
+
+        self.todo.append((value, link, ready))
+        self._children(list(enumerate(value)), link)
+
+    def _elements(self, value: Any, link: Link) -> None:
+        shell: set[Any] = set()
+        self._set(value, shell, link, *(("frozenset", "set") if isinstance(value, frozenset) else ()))
+        taken = {item for item in value if hashable(item) is item}
+        for item in value:
+            if type(item) is Tensor:
+                self._open(item, link)
+                shell.add(self.now(item))
+            else:
+                shell.add(self._key(item, taken, link))
+
+    def _fields(self, value: Any, fields: dict[Any, Any], link: Link, was: str) -> None:
+        shell: dict[Any, Any] = {}
+        self._set(value, shell, link, was, "dict")
+        self._filled(shell, fields.items(), link)
+
+    def _object(self, value: Object, link: Link) -> None:
+        arguments = value.arguments if type(value.arguments) is tuple else ()
+        bare = value.state is None and not value.items and not value.pairs and not value.keywords
+        if bare and value.type == "builtins.getattr" and len(arguments) == 2 and type(arguments[0]) is Global:  # an Enum, Python 3.11
+            self._set(value, f"{arguments[0].dotted}.{arguments[1]}", link, "a member of a class", "its dotted name")
+        elif bare and len(arguments) == 1 and type(arguments[0]) in ATOMS and value.call.how == "REDUCE":  # an Enum, a path …
+            self._set(value, arguments[0], link, value.type, f"{type(arguments[0]).__name__} {shown(arguments[0])}")
+        else:
+            self._fields(value, contents(value), link, value.type)
+
+    # -- tensors ----------------------------------------------------------------------------------------------------------------
+
+    def _tensor(self, value: Tensor, link: Link) -> None:
+        layout = value.layout
+        if layout.kind == "wrapper":
+            local = replicated(layout)
+            if local is not None:
+                self._set(value, local, link, layout.type, "the tensor that every rank holds")
+                return
+        if layout.kind in ("wrapper", "nested"):
+            parts: dict[Any, Any] = dict(layout.components)
+            if layout.kind == "nested":
+                self._list(value, parts.values(), link, "a nested tensor")
+            else:
+                self._fields(value, {CLASS: layout.type, "shape": layout.shape, **parts}, link, layout.type or "a tensor subclass")
+            return
+        if layout.kind == "numpy":
+            self._array(value, link)
+            return
+        if f"torch.{layout.dtype}" not in CONSTANTS:
+            raise UnsupportedError(f"torch {TORCH} has no {layout.dtype}", part=value.name, hint="cast it, or leave it out")
+        made = sound(layout)
+        if made is layout:
+            self._set(value, value, link)
+        else:
+            lost = [what for what, was in (("attributes", layout.attributes), ("hooks", layout.hooks)) if was is not None]
+            was = layout.type if layout.type != made.type else "a tensor with requires_grad that torch cannot load"
+            was = f"a tensor with {' and '.join(lost)}" if lost and not (layout.type and layout.type != made.type) else was
+            self._set(value, Tensor(made, value.limits), link, was, "a plain tensor")
+
+    def _array(self, value: Tensor, link: Link) -> None:
+        layout = value.layout
+        if layout.dtype in DTYPES and not layout.fault and (layout.dtype in CLASS_OF or f"torch.{layout.dtype}" in CONSTANTS):
+            big = layout.storage is not None and layout.storage.order == "big"
+            made = own(layout, value.limits) if big else layout.copy()
+            made.kind, made.type, made.attributes = "dense", "", None
+            self._set(value, Tensor(made, value.limits), link, "a NumPy array", "a tensor")
+        else:
+            found = value.numpy()
+            items = found.astype(str).tolist() if found.dtype.kind in "Mm" else found.tolist()
+            self._set(value, items, link, f"a NumPy array of {found.dtype}", "list")
+
+    def _storage(self, value: Storage, link: Link) -> None:
+        items = value.nbytes // value.dtype.itemsize
+        layout = Layout(
+            value.dtype, (items * (1 if value.dtype.counts_items else value.dtype.packed),), (1,), 0, value, False, value.device
+        )
+        layout.fault = value.fault
+        self._set(value, Tensor(layout, self.limits), link, "a storage", "a tensor")
+
+
+def sound(layout: Layout) -> Layout:
+    """The layout without what weights_only refuses: classes, attributes, hooks, requires_grad where torch itself cannot load that."""
+    parameter = layout.type == "torch.nn.parameter.Parameter"
+    graded = layout.requires_grad and (layout.dtype.kind not in "fc" or (layout.dtype not in CLASS_OF and not parameter))
+    if (not layout.type or parameter) and layout.attributes is None and layout.hooks is None and not graded:
+        return layout
+    made = layout.copy()
+    made.type = layout.type if parameter else ""
+    made.attributes = made.hooks = None
+    made.requires_grad = layout.requires_grad and not graded
+    return made
+
+
+def contents(value: Object) -> dict[Any, Any]:
+    """All that an object of an unknown class holds, as one dict with its class's name."""
+    found: dict[Any, Any] = {CLASS: value.type}
+    fields, state = value.fields, value.state
+    said = {"args": value.arguments, "kwargs": value.keywords, "items": value.items, "pairs": value.pairs}
+    if isinstance(state, dict) and len(fields) == len(state):
+        found |= {key: item for key, item in fields.items() if key != CLASS}
+    elif state is not None:
+        found["state"] = state
+    base = value.arguments[0] if type(value.arguments) is tuple and len(value.arguments) == 2 else None
+    if value.call.dotted in RECONSTRUCTORS and type(base) is Global and base.dotted == "builtins.object":
+        said["args"] = ()  # an object made of nothing
+    for key, item in said.items():
+        if item:
+            found[key if key not in found else f"({key})"] = item
+    return found
+
+
+def hashable(key: Any) -> Any:
+    """A key that torch's unpickler can make and hash: itself, or a plain one that looks like it."""
+    if key == b"":
+        return EMPTY
+    if type(key) in (str, float, bool, type(None), bytes, complex) or (type(key) is int and key.bit_length() <= LONGEST):
+        return key
+    if type(key) is tuple and len(key) < 64 and all(type(part) in ATOMS and hashable(part) is part for part in key):
+        return key
+    if type(key) is Tensor:
+        return f"tensor {key.name}"
+    if type(key) is frozenset and len(key) < 64:
+        return tuple(hashable(part) for part in key)
+    if type(key) is tuple:
+        return bracketed(key[:64])
+    if type(key) is Key:
+        return f"key {shown(key.node)}"
+    if type(key) is int:
+        return hex(key)
+    made = single(key)[0]
+    return made if type(made) in ATOMS and hashable(made) is made else shown(made)
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, Global):
+        return value.dotted
+    if isinstance(value, Call):
+        return value.dotted or "a call"
+    kind = type(value)
+    return f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.").removeprefix("inert.pickle.nodes.")
+
+
+def single(value: Any) -> tuple[Any, str]:
+    """(a plain value for one that holds nothing, what it is in words)."""
+    if isinstance(value, Global):
+        return value.dotted, "its dotted name"
+    if isinstance(value, Node):
+        return shown(value), "text"
+    kind = type(value)
+    home = kind.__module__.partition(".")[0]
+    if home == "ml_dtypes" or (home == "numpy" and hasattr(value, "dtype") and hasattr(value, "item")):
+        return _number(value)
+    if kind in (slice, range):
+        return (value.start, value.stop, value.step), "tuple (start, stop, step)"
+    if home == "datetime" and hasattr(value, "isoformat"):
+        return value.isoformat(), "text"
+    if kind in (Device, DType):
+        return str(value), "its name"
+    return str(value), "text"
+
+
+def _number(value: Any) -> tuple[Any, str]:
+    kind = value.dtype.kind
+    if kind == "b":
+        return bool(value), "bool"
+    if kind in "iu":
+        return int(value), "int"
+    if kind == "c":
+        return complex(value), "complex"
+    if kind == "U":
+        return str(value), "text"
+    if kind in "S":
+        return bytes(value), "bytes"
+    if kind in "Mm":
+        return str(value), "text"
+    if kind == "V" and not hasattr(type(value), "__float__"):
+        return bytes(value.tobytes()), "bytes"
+    return float(value), "float"
+
+
+def names_in(builder: Any) -> dict[int, str]:
+    """Texts that stand for a name of torch's (torch.strided …), by id: what the builder makes of such a name."""
+    found = {}
+    for node in builder.document.globals if builder is not None else ():
+        value = builder.done.get(id(node))
+        if type(value) is str:
+            found[id(value)] = node.dotted
+    return found
