@@ -183,6 +183,7 @@ HOSTILE: dict[str, bytes] = {
     "extension codes": b"\x80\2\x82\1\x83\1\1\x84\1\0\1\0\x87.",
     "instances": b"(ios\nsystem\n(cos\nsystem\nK\1o\x86.",
     "an instance with arguments": b"(K\1X\1\0\0\0aios\nsystem\nq\0h\0\x86.",
+    "a protocol that does not exist": b"\x80\7]q\0K\1a.",
     "no protocol": b"]q\5K\1a.",
     "bytes in protocol 2": b"\x80\2C\3abc.",
     "a set in protocol 2": b"\x80\2\x8f(K\1K\2\x90.",

@@ -130,7 +130,7 @@ def _grouped(group: list[tuple[int, int, int]], items: list[Any]) -> dict[int, T
 
 
 class _Torch:
-    """torch's own tensors, whose module the caller has imported. Storages are known as torch.save knows them: by torch's own object."""
+    """torch's own tensors, whose module the caller has imported. Storages are known by the address of torch's own object."""
 
     @staticmethod
     def tensor(value: Any) -> Tensor:

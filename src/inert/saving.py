@@ -68,8 +68,9 @@ def save(
     """Write an object: dicts, lists, numbers, texts …, with NumPy arrays (ml_dtypes' too), inert Tensors or torch tensors in it.
 
     The format follows from the suffix, or ``format`` names it ("torch-zip", "torch-legacy", "safetensors", …). What torch.save would
-    write for the same object under the same name is written to the byte. Arrays that share memory share storage. ``protocol`` of the
-    pickle (2 to 5; torch.load's weights_only mode reads 2 and 3), ``alignment`` of the records in bytes. The destination is complete or
+    write for the same object under the same name is written to the byte. Arrays that share memory share storage: the memory that
+    they cover together, so that of a larger storage, of which loaded arrays are views, the rest is left out. ``protocol`` of the pickle
+    (2 to 5; torch.load's weights_only mode reads 2 and 3), ``alignment`` of the records in bytes. The destination is complete or
     untouched; ``sync=False`` does not wait for the disk. A Checkpoint is written with the changes that were made to it.
 
     safetensors, npz, npy and shards hold named tensors only: names are the keys that lead to them, joined by dots. Other values are listed

@@ -206,6 +206,19 @@ def test_names_of_files(name: str, tmp_path: Path) -> None:
     assert ours.read_bytes() == theirs.read_bytes()
 
 
+def test_what_no_loaded_array_looks_at_is_left_out(tmp_path: Path) -> None:
+    """Views keep sharing the memory that they cover together; the rest of a larger storage is not written again."""
+    base = torch.arange(1000, dtype=torch.float32)
+    theirs, ours = both(tmp_path)
+    torch.save({"a": base[10:20], "b": base[15:30]}, theirs)
+    inert.save(inert.load(theirs), ours)
+    found = torch.load(ours, weights_only=True)
+    assert torch.equal(found["a"], base[10:20])
+    assert torch.equal(found["b"], base[15:30])
+    assert found["a"].untyped_storage().data_ptr() == found["b"].untyped_storage().data_ptr()
+    assert found["a"].untyped_storage().nbytes() == 20 * 4
+
+
 # ------------------------------------------------------------------------------------------------------------ the archive's own facts
 
 
@@ -269,7 +282,7 @@ def test_records_beyond_four_gigabytes_lie_where_torch_puts_them(tmp_path: Path)
 
 
 def _written_last() -> list[Record]:
-    return [Record("byteorder", b"little"), Record("version", b"3\n"), Record(ID, bytes(40))]
+    return [Record("version", b"3\n"), Record("byteorder", b"little"), Record(ID, bytes(40))]
 
 
 # ------------------------------------------------------------------------------------------------------------- reading, and durability

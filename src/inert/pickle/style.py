@@ -60,7 +60,7 @@ KNOWN = (C, PYTHON, CPICKLE, TORCH)
 def candidates(document: Document) -> list[Style]:
     """The Styles in which the Document may have been written, most likely first. Their protocol has every opcode that it has."""
     codes = document.opcodes
-    protocol = max(2, document.protocol, *(OPCODES[code].protocol for code in codes if code in OPCODES))
+    protocol = max(2, min(document.protocol, 5), *(OPCODES[code].protocol for code in codes if code in OPCODES))
     if protocol >= 3:
         found = [C, PYTHON, C._replace(outside=False)]
     elif BINSTRING & codes.keys():

