@@ -10,9 +10,11 @@ import io
 import json
 import os
 import re
+import time
 import zipfile
 from collections import OrderedDict
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import ml_dtypes
@@ -22,6 +24,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import inert
+import inert.memory
 from inert.dtypes import DTYPES
 from inert.errors import InertError, LimitError, UnsupportedError
 from inert.files import FileSource
@@ -607,3 +610,74 @@ def test_every_writer_has_a_suffix_or_a_name() -> None:
     assert {suffix: writer_for(f"x{suffix}").id for suffix in first} == first
     assert {one.id for one in WRITERS} - set(first.values()) == {"torchscript", "torch-legacy"} - set(first.values())
     assert [writer_for("x", one.id) for one in WRITERS] == list(WRITERS)
+
+
+# -- hostile and odd values ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format", ["torch-zip", "torch-legacy"])
+@pytest.mark.parametrize(
+    "value",
+    [lambda: 0, os, int, (one for one in ()), memoryview(b"x"), compile("1", "", "eval"), MappingProxyType({}), iter([1]).__class__],
+    ids=repr,
+)
+def test_values_without_a_pickled_form_are_refused(value: Any, format: str, tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match=r"a checkpoint .*holds no .*; give numbers"):
+        inert.save({"a": np.zeros(1), "v": value}, tmp_path / "a.pt", format=format)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
+@pytest.mark.parametrize("name", ["float8_e5m2", "float8_e4m3fn", "float32"])
+def test_types_that_are_named_in_every_protocol(name: str, protocol: int, tmp_path: Path) -> None:
+    """A float8 type stands in the pickle as a name, and protocol 4 spells the texts of names as values."""
+    array = np.arange(3).astype(DTYPES[name].array_type())
+    inert.save({"a": array, "b": array[:2].copy()}, tmp_path / "a.pt", protocol=protocol)
+    with inert.open(tmp_path / "a.pt") as ckpt:
+        assert [str(tensor.dtype) for tensor in ckpt.tensors.values()] == [name, name]
+        np.testing.assert_array_equal(ckpt.tensors["a"].numpy(), array)
+
+
+def test_numbers_that_json_s_readers_refuse_are_listed(tmp_path: Path) -> None:
+    huge = 1 << 20_000
+    for leaves in ("metadata", "sidecar"):
+        written = inert.save({"w": np.zeros(1), "n": [huge], "m": 7}, tmp_path / "a.safetensors", leaves=leaves)
+        assert written.lost == [("n", "a list of 1 is no tensor, and JSON cannot hold it")]
+
+
+def test_a_member_s_name_has_16_bits_of_length(tmp_path: Path) -> None:
+    inert.save({"x" * 65_531: np.zeros(1)}, tmp_path / "a.npz")
+    assert np.load(tmp_path / "a.npz").files == ["x" * 65_531]
+    with pytest.raises(UnsupportedError, match="64 KiB"):
+        inert.save({"é" * 32_766: np.zeros(1)}, tmp_path / "a.npz")
+
+
+def test_damaged_tensors_are_refused_before_shards_are_dealt(tmp_path: Path) -> None:
+    bad = Tensor(Layout(DTYPES["float32"], (2, 2), (1,), 0, Storage("s", 16, DTYPES["float32"], "cpu", None)))
+    bad._layout.fault = "2 sizes but 1 strides"
+    for name in ("a.safetensors", "a.bin"):
+        with pytest.raises(UnsupportedError, match="x: a damaged tensor cannot be written: 2 sizes but 1 strides"):
+            inert.save({"x": bad}, tmp_path / name, max_shard_size=100)
+
+
+def test_masked_arrays_are_not_written_without_their_masks(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match="mask"):
+        inert.save({"a": np.ma.masked_array([1.0, 2.0], [False, True])}, tmp_path / "a.pt")
+    inert.save({"a": np.ma.masked_array([1.0, 2.0], [False, True]).filled(0)}, tmp_path / "a.pt")
+    assert inert.load(tmp_path / "a.pt")["a"].tolist() == [1.0, 0.0]
+
+
+def test_an_empty_array_does_not_part_those_around_it(tmp_path: Path) -> None:
+    base = np.arange(100, dtype=np.float32)
+    inert.save({"a": base[:60], "e": base[50:50], "b": base[40:]}, tmp_path / "a.pt")
+    with inert.open(tmp_path / "a.pt") as ckpt:
+        assert ckpt.tensors["a"].storage is ckpt.tensors["b"].storage
+        assert ckpt.tensors["e"].shape == (0,)
+        np.testing.assert_array_equal(ckpt.tensors["b"].numpy(), base[40:])
+
+
+def test_many_views_of_one_array_take_linear_time(tmp_path: Path) -> None:
+    base = np.zeros((60_000, 2), np.float32)
+    start = time.perf_counter()
+    inert.memory.tensors_of([base, *base])
+    assert time.perf_counter() - start < 20  # 0.5 s; each against each would take minutes

@@ -71,6 +71,8 @@ def dtype_of(array: Any) -> DType:
     found = DTYPES.get(array.dtype.name)
     if found is None or found.packed != 1 or found.kind in "so":
         raise UnsupportedError(f"an array of {array.dtype} is no tensor", hint="convert it to numbers, or to a list")
+    if hasattr(array, "mask"):
+        raise UnsupportedError("a masked array, whose mask no tensor can keep", hint="fill it, or give its data and its mask")
     return found
 
 
@@ -81,7 +83,7 @@ def _plain(array: Any) -> Any:
     item = array.dtype.itemsize
     native = array.dtype.isnative and all(stride >= 0 and stride % item == 0 for stride in array.strides)
     if type(array) is not np.ndarray:
-        array = np.asarray(array)  # a masked array, a matrix …: its data
+        array = np.asarray(array)  # a matrix, a mapped array …: its data
     return array if native else np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="), copy=False)).reshape(array.shape)
 
 
@@ -99,11 +101,16 @@ def _numpy(arrays: list[Any]) -> dict[int, Tensor]:
     runs = sorted(((*_bounds(plain), number) for number, (_, plain, _) in enumerate(items)), key=lambda run: run[:2])
     made: dict[int, Tensor] = {}
     group: list[tuple[int, int, int]] = []
+    reached = 0  # the byte behind all that the group covers
     for run in runs:
-        if group and (run[0] >= max(end for _, end, _ in group) or run[0] == run[1]):
+        if run[0] == run[1]:  # an empty array overlaps nothing, and stands between no others
+            made.update(_grouped([run], items))
+            continue
+        if group and run[0] >= reached:
             made.update(_grouped(group, items))
             group = []
         group.append(run)
+        reached = max(reached, run[1])
     made.update(_grouped(group, items))
     return made
 

@@ -100,10 +100,16 @@ class Unbuilder:
 
     def reduced(self, value: Any) -> Any:
         """What the value's own type says of how it is pickled; for the types of Python and NumPy only."""
-        home = type(value).__module__.partition(".")[0]
-        if home not in TRUSTED:
-            raise UnsupportedError(f"a checkpoint of inert's holds no {type(value).__module__}.{type(value).__qualname__}", hint=_HINT)
-        parts = value.__reduce_ex__(self.protocol)
+        kind = type(value)
+        said = f"{kind.__module__}.{kind.__qualname__}"
+        if said.partition(".")[0] not in TRUSTED:
+            raise UnsupportedError(f"a checkpoint of inert's holds no {said}", hint=_HINT)
+        if issubclass(kind, type):
+            raise UnsupportedError("a checkpoint of inert's holds no classes", hint=_HINT)
+        try:
+            parts = value.__reduce_ex__(self.protocol)
+        except TypeError as error:  # functions, modules, generators …, which have no pickled form
+            raise UnsupportedError(f"a checkpoint holds no {said}: {error}", hint=_HINT) from None
         if isinstance(parts, str):
             return self.name(type(value).__module__, parts)
         function, arguments, state, items, pairs = (*parts, None, None, None, None)[:5]
@@ -168,7 +174,7 @@ class Unbuilder:
         return self.call("collections", "OrderedDict") if layout.hooks is None else layout.hooks
 
     def dtype(self, dtype: str) -> Global:
-        return self.name("torch", dtype)
+        return self.name("torch", str(dtype))  # a DType is itself something that a pickle spells as this name
 
     def reference(self, layout: Layout) -> Reference:
         """The persistent id of a tensor's storage."""
