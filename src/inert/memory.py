@@ -11,7 +11,7 @@ import sys
 
 from .dtypes import DTYPES
 from .errors import UnsupportedError
-from .layout import Layout, Storage, contiguous
+from .layout import Layout, Storage, contiguous, reach
 from .source import BytesSource
 from .tensor import Tensor
 
@@ -141,16 +141,41 @@ class _Torch:
 
     @staticmethod
     def tensor(value: Any) -> Tensor:
+        kind = f"{type(value).__module__}.{type(value).__qualname__}"
+        try:
+            return _Torch.made(value, kind)
+        except (RuntimeError, ValueError, TypeError) as error:  # an uninitialised parameter, a tensor inside of vmap …: torch's own refusal
+            text = str(error).partition("\n")[0][:200]
+            raise UnsupportedError(f"a {kind} whose memory torch does not give: {text}", hint="give a plain tensor") from None
+
+    @staticmethod
+    def made(value: Any, kind: str) -> Tensor:
         name = str(value.dtype).removeprefix("torch.")
         dtype = DTYPES.get(name)
         if dtype is None or value.layout != sys.modules["torch"].strided or value.is_quantized or value.is_nested:
             raise UnsupportedError(f"a torch tensor of {value.layout} {value.dtype}", hint="give a dense one")
         device = str(value.device)
+        if device == "meta":
+            layout = Layout(dtype, tuple(value.shape), tuple(value.stride()), 0, None, bool(value.requires_grad), device)
+            layout.kind = "meta"
+            return _Torch.said(value, layout)
         here = value.detach() if value.device.type == "cpu" else value.detach().cpu()
         held = here.untyped_storage()
+        size = (here.storage_offset() + reach(tuple(here.shape), tuple(here.stride()))[0] + 1) * dtype.itemsize
+        if held.device.type == "meta" or size > held.nbytes() or (size and not held.data_ptr()):  # fake, freed, or made of other tensors
+            raise UnsupportedError(f"a {kind} without data of its own", hint="give a plain tensor")
         storage = storage_of(held.data_ptr(), held.nbytes(), dtype, device, held, f"storage {held._cdata:#x}")
         layout = Layout(dtype, tuple(here.shape), tuple(here.stride()), here.storage_offset(), storage, bool(value.requires_grad), device)
         layout.conj, layout.neg = bool(here.is_conj()), bool(here.is_neg())
-        if type(value).__name__ == "Parameter":
+        return _Torch.said(value, layout)
+
+    @staticmethod
+    def said(value: Any, layout: Layout) -> Tensor:
+        """With the class and the attributes that torch.save keeps, too."""
+        torch, kind = sys.modules["torch"], type(value)
+        if issubclass(kind, torch.nn.Parameter):
             layout.type = PARAMETER
+        elif kind is not torch.Tensor:
+            layout.type = f"{kind.__module__}.{kind.__qualname__}"
+        layout.attributes = dict(vars(value)) or None
         return Tensor(layout)

@@ -157,7 +157,8 @@ class Unbuilder:
         if (layout.type and layout.kind != "numpy") or layout.attributes is not None:
             made = make(self, layout)
             module, _, name = (layout.type or "torch.Tensor").rpartition(".")
-            state = (self.state(layout),) if layout.attributes is not None else (Dict([], 0),)
+            module, name = (sys.intern(module), sys.intern(name)) if module == "torch" else (module, name)  # as in torch's source
+            state = (self.state(layout),) if layout.attributes is not None else (None,)
             return self.call("torch._tensor", "_rebuild_from_type_v2", made.function, self.name(module, name), made.arguments, *state)
         return make(self, layout)
 
