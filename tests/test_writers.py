@@ -10,9 +10,11 @@ import io
 import json
 import os
 import re
+import time
 import zipfile
 from collections import OrderedDict
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import ml_dtypes
@@ -22,6 +24,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import inert
+import inert.memory
 from inert.dtypes import DTYPES
 from inert.errors import InertError, LimitError, UnsupportedError
 from inert.files import FileSource
@@ -73,7 +76,7 @@ def test_what_the_library_wrote_is_written_again_to_the_byte(name: str, tmp_path
     path = CORPUS / "safetensors" / f"{name}.safetensors"
     with inert.open(path) as found:
         shuffled = dict(reversed(list(found.root.items())))
-        plan = writer_for("x.safetensors").plan(Saved(shuffled, {}, dict(found.metadata), found), Options("x.safetensors"))
+        plan = writer_for("x.safetensors").plan(Saved(shuffled, {}, {}, found), Options("x.safetensors"))
         plan.pour(str(tmp_path / "x.safetensors"))
         assert (tmp_path / "x.safetensors").read_bytes() == path.read_bytes()
         assert plan.size == path.stat().st_size
@@ -94,9 +97,7 @@ def test_what_a_container_says_of_itself_is_no_metadata_of_another(tmp_path: Pat
     for source, wanted in (("torch/small.pt", {"format": "pt"}), ("safetensors/metadata.safetensors", {"format": "pt", "": "empty"})):
         with inert.open(CORPUS / source) as found:
             options = Options("x.safetensors")
-            writer_for("x.safetensors").plan(Saved(found.root, {}, dict(found.metadata), found), options).pour(
-                str(tmp_path / "x.safetensors")
-            )
+            writer_for("x.safetensors").plan(Saved(found.root, {}, {}, found), options).pour(str(tmp_path / "x.safetensors"))
         with inert.open(tmp_path / "x.safetensors") as again:
             assert wanted.items() <= dict(again.metadata).items()
             assert "byteorder" not in again.metadata
@@ -607,3 +608,128 @@ def test_every_writer_has_a_suffix_or_a_name() -> None:
     assert {suffix: writer_for(f"x{suffix}").id for suffix in first} == first
     assert {one.id for one in WRITERS} - set(first.values()) == {"torchscript", "torch-legacy"} - set(first.values())
     assert [writer_for("x", one.id) for one in WRITERS] == list(WRITERS)
+
+
+# -- hostile and odd values ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format", ["torch-zip", "torch-legacy"])
+@pytest.mark.parametrize(
+    "value",
+    [lambda: 0, os, int, (one for one in ()), memoryview(b"x"), compile("1", "", "eval"), MappingProxyType({})],
+    ids=lambda value: type(value).__name__,
+)
+def test_values_without_a_pickled_form_are_refused(value: Any, format: str, tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match=r"a checkpoint .*holds no .*; give numbers"):
+        inert.save({"a": np.zeros(1), "v": value}, tmp_path / "a.pt", format=format)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
+@pytest.mark.parametrize("name", ["float8_e5m2", "float8_e4m3fn", "float32"])
+def test_types_that_are_named_in_every_protocol(name: str, protocol: int, tmp_path: Path) -> None:
+    """A float8 type stands in the pickle as a name, and protocol 4 spells the texts of names as values."""
+    array = np.arange(3).astype(DTYPES[name].array_type())
+    inert.save({"a": array, "b": array[:2].copy()}, tmp_path / "a.pt", protocol=protocol)
+    with inert.open(tmp_path / "a.pt") as ckpt:
+        assert [str(tensor.dtype) for tensor in ckpt.tensors.values()] == [name, name]
+        np.testing.assert_array_equal(ckpt.tensors["a"].numpy(), array)
+
+
+def test_numbers_that_json_s_readers_refuse_are_listed(tmp_path: Path) -> None:
+    huge = 1 << 20_000
+    for leaves in ("metadata", "sidecar"):
+        written = inert.save({"w": np.zeros(1), "n": [huge], "m": 7}, tmp_path / "a.safetensors", leaves=leaves)
+        assert written.lost == [("n", "a list of 1 is no tensor, and JSON cannot hold it")]
+
+
+def test_a_member_s_name_has_16_bits_of_length(tmp_path: Path) -> None:
+    inert.save({"x" * 65_531: np.zeros(1)}, tmp_path / "a.npz")
+    assert np.load(tmp_path / "a.npz").files == ["x" * 65_531]
+    with pytest.raises(UnsupportedError, match="64 KiB"):
+        inert.save({"é" * 32_766: np.zeros(1)}, tmp_path / "a.npz")
+
+
+def test_damaged_tensors_are_refused_before_shards_are_dealt(tmp_path: Path) -> None:
+    bad = Tensor(Layout(DTYPES["float32"], (2, 2), (1,), 0, Storage("s", 16, DTYPES["float32"], "cpu", None)))
+    bad._layout.fault = "2 sizes but 1 strides"
+    for name in ("a.safetensors", "a.bin"):
+        with pytest.raises(UnsupportedError, match="x: a damaged tensor cannot be written: 2 sizes but 1 strides"):
+            inert.save({"x": bad}, tmp_path / name, max_shard_size=100)
+
+
+def test_masked_arrays_are_not_written_without_their_masks(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match="mask"):
+        inert.save({"a": np.ma.masked_array([1.0, 2.0], [False, True])}, tmp_path / "a.pt")
+    inert.save({"a": np.ma.masked_array([1.0, 2.0], [False, True]).filled(0)}, tmp_path / "a.pt")
+    assert inert.load(tmp_path / "a.pt")["a"].tolist() == [1.0, 0.0]
+
+
+def test_an_empty_array_does_not_part_those_around_it(tmp_path: Path) -> None:
+    base = np.arange(100, dtype=np.float32)
+    inert.save({"a": base[:60], "e": base[50:50], "b": base[40:]}, tmp_path / "a.pt")
+    with inert.open(tmp_path / "a.pt") as ckpt:
+        assert ckpt.tensors["a"].storage is ckpt.tensors["b"].storage
+        assert ckpt.tensors["e"].shape == (0,)
+        np.testing.assert_array_equal(ckpt.tensors["b"].numpy(), base[40:])
+
+
+def test_many_views_of_one_array_take_linear_time(tmp_path: Path) -> None:
+    base = np.zeros((60_000, 2), np.float32)
+    start = time.perf_counter()
+    inert.memory.tensors_of([base, *base])
+    assert time.perf_counter() - start < 20  # 0.5 s; each against each would take minutes
+
+
+@pytest.mark.parametrize("protocol", [1, 6, "2"])
+def test_protocols_that_are_none_are_refused(protocol: Any, tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match="protocol="):
+        inert.save({"a": 1}, tmp_path / "a.pt", protocol=protocol)
+
+
+@pytest.mark.parametrize("said", [{"a": 1}, {1: "a"}])
+def test_metadata_is_text(said: Any, tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match="give texts under texts"):
+        inert.save({"a": np.zeros(1)}, tmp_path / "a.safetensors", metadata=said)
+
+
+def test_a_changed_safetensors_file_keeps_its_metadata(tmp_path: Path) -> None:
+    inert.save({"w": np.zeros(2)}, tmp_path / "a.safetensors", metadata={"who": "me"})
+    with inert.open(tmp_path / "a.safetensors") as ckpt:
+        ckpt.tensors["z"] = np.ones(1)
+        ckpt.save(tmp_path / "b.safetensors")
+        ckpt.save(tmp_path / "c.safetensors", metadata={"more": "x"})
+    inert.convert(tmp_path / "a.safetensors", tmp_path / "d.safetensors", rename=[("w", "v")])
+    said = {}
+    for name in "bcd":
+        with inert.open(tmp_path / f"{name}.safetensors") as ckpt:
+            said[name] = dict(ckpt.metadata)
+    kept = {"format": "pt", "who": "me"}
+    assert said == {"b": kept, "c": kept | {"more": "x"}, "d": kept}
+
+
+def test_metadata_beside_a_torch_file(tmp_path: Path) -> None:
+    with inert.open(CORPUS / "torch/small.pt") as ckpt:
+        inert.save(ckpt, tmp_path / "a.safetensors", metadata={"who": "me"})
+    with inert.open(tmp_path / "a.safetensors") as ckpt:
+        assert dict(ckpt.metadata) == {"format": "pt", "who": "me"}
+
+
+@pytest.mark.parametrize("format", ["a.safetensors", "a.pt", "a.safetensors.index.json"])
+def test_tensors_whose_layouts_are_made_late_are_cast(format: str, tmp_path: Path) -> None:
+    """In a format with lazy layouts each listing made a storage of its own, and nothing was found to be cast: the file was copied."""
+    inert.save({"w": np.arange(3.0), "v": np.arange(4.0)}, tmp_path / "a.safetensors")
+    done = inert.convert(tmp_path / "a.safetensors", tmp_path / f"b{format}", dtype="bf16")
+    assert {one["name"] for one in done.cast} == {"w", "v"}
+    with inert.open(done.written[-1]) as ckpt:
+        assert {name: str(tensor.dtype) for name, tensor in ckpt.tensors.items()} == {"w": "bfloat16", "v": "bfloat16"}
+
+
+@pytest.mark.parametrize("name", ["a\0b.pt", "\ud800.pt"])
+def test_names_that_no_file_can_have(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match="no file can have this name"):
+        inert.save({"a": 1}, f"{tmp_path}/{name}")
+
+
+def test_a_destination_in_bytes(tmp_path: Path) -> None:
+    assert inert.save({"a": 1}, os.fsencode(tmp_path / "a.pt")).files == [str(tmp_path / "a.pt")]  # type: ignore[arg-type]

@@ -86,7 +86,7 @@ class TensorIndex(dict[str, Tensor]):
         items = [(new if name == old else name, tensor) for name, tensor in self.items()]
         super().clear()
         for name, tensor in items:
-            super().__setitem__(name, Tensor(tensor._layout, tensor.limits).place(new, known.path[:-1], fresh) if name == new else tensor)
+            super().__setitem__(name, Tensor(tensor.layout, tensor.limits).place(new, known.path[:-1], fresh) if name == new else tensor)
 
 
 def rekey(container: dict[Any, Any], names: dict[Any, Any]) -> None:
@@ -99,7 +99,7 @@ def rekey(container: dict[Any, Any], names: dict[Any, Any]) -> None:
 def as_tensor(value: Any) -> Tensor:
     """A Tensor, or an array as one."""
     if isinstance(value, Tensor):
-        return Tensor(value._layout, value.limits)  # a twin: this one may have a place of its own
+        return Tensor(value.layout, value.limits)  # a twin: this one may have a place of its own
     from .memory import is_array, tensors_of
 
     if not is_array(value):

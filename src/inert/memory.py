@@ -11,7 +11,7 @@ import sys
 
 from .dtypes import DTYPES
 from .errors import UnsupportedError
-from .layout import Layout, Storage, contiguous
+from .layout import Layout, Storage, contiguous, reach
 from .source import BytesSource
 from .tensor import Tensor
 
@@ -71,6 +71,8 @@ def dtype_of(array: Any) -> DType:
     found = DTYPES.get(array.dtype.name)
     if found is None or found.packed != 1 or found.kind in "so":
         raise UnsupportedError(f"an array of {array.dtype} is no tensor", hint="convert it to numbers, or to a list")
+    if hasattr(array, "mask"):
+        raise UnsupportedError("a masked array, whose mask no tensor can keep", hint="fill it, or give its data and its mask")
     return found
 
 
@@ -81,7 +83,7 @@ def _plain(array: Any) -> Any:
     item = array.dtype.itemsize
     native = array.dtype.isnative and all(stride >= 0 and stride % item == 0 for stride in array.strides)
     if type(array) is not np.ndarray:
-        array = np.asarray(array)  # a masked array, a matrix …: its data
+        array = np.asarray(array)  # a matrix, a mapped array …: its data
     return array if native else np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="), copy=False)).reshape(array.shape)
 
 
@@ -99,11 +101,16 @@ def _numpy(arrays: list[Any]) -> dict[int, Tensor]:
     runs = sorted(((*_bounds(plain), number) for number, (_, plain, _) in enumerate(items)), key=lambda run: run[:2])
     made: dict[int, Tensor] = {}
     group: list[tuple[int, int, int]] = []
+    reached = 0  # the byte behind all that the group covers
     for run in runs:
-        if group and (run[0] >= max(end for _, end, _ in group) or run[0] == run[1]):
+        if run[0] == run[1]:  # an empty array overlaps nothing, and stands between no others
+            made.update(_grouped([run], items))
+            continue
+        if group and run[0] >= reached:
             made.update(_grouped(group, items))
             group = []
         group.append(run)
+        reached = max(reached, run[1])
     made.update(_grouped(group, items))
     return made
 
@@ -134,16 +141,41 @@ class _Torch:
 
     @staticmethod
     def tensor(value: Any) -> Tensor:
+        kind = f"{type(value).__module__}.{type(value).__qualname__}"
+        try:
+            return _Torch.made(value, kind)
+        except (RuntimeError, ValueError, TypeError) as error:  # an uninitialised parameter, a tensor inside of vmap …: torch's own refusal
+            text = str(error).partition("\n")[0][:200]
+            raise UnsupportedError(f"a {kind} whose memory torch does not give: {text}", hint="give a plain tensor") from None
+
+    @staticmethod
+    def made(value: Any, kind: str) -> Tensor:
         name = str(value.dtype).removeprefix("torch.")
         dtype = DTYPES.get(name)
         if dtype is None or value.layout != sys.modules["torch"].strided or value.is_quantized or value.is_nested:
             raise UnsupportedError(f"a torch tensor of {value.layout} {value.dtype}", hint="give a dense one")
         device = str(value.device)
+        if device == "meta":
+            layout = Layout(dtype, tuple(value.shape), tuple(value.stride()), 0, None, bool(value.requires_grad), device)
+            layout.kind = "meta"
+            return _Torch.said(value, layout)
         here = value.detach() if value.device.type == "cpu" else value.detach().cpu()
         held = here.untyped_storage()
+        size = (here.storage_offset() + reach(tuple(here.shape), tuple(here.stride()))[0] + 1) * dtype.itemsize
+        if held.device.type == "meta" or size > held.nbytes() or (size and not held.data_ptr()):  # fake, freed, or made of other tensors
+            raise UnsupportedError(f"a {kind} without data of its own", hint="give a plain tensor")
         storage = storage_of(held.data_ptr(), held.nbytes(), dtype, device, held, f"storage {held._cdata:#x}")
         layout = Layout(dtype, tuple(here.shape), tuple(here.stride()), here.storage_offset(), storage, bool(value.requires_grad), device)
         layout.conj, layout.neg = bool(here.is_conj()), bool(here.is_neg())
-        if type(value).__name__ == "Parameter":
+        return _Torch.said(value, layout)
+
+    @staticmethod
+    def said(value: Any, layout: Layout) -> Tensor:
+        """With the class and the attributes that torch.save keeps, too."""
+        torch, kind = sys.modules["torch"], type(value)
+        if issubclass(kind, torch.nn.Parameter):
             layout.type = PARAMETER
+        elif kind is not torch.Tensor:
+            layout.type = f"{kind.__module__}.{kind.__qualname__}"
+        layout.attributes = dict(vars(value)) or None
         return Tensor(layout)

@@ -44,6 +44,8 @@ def arrays_in(root: Any) -> list[Any]:
         seen.add(id(value))
         if is_array(value):
             found[id(value)] = value
+            if hasattr(value, "untyped_storage"):  # torch saves a tensor's attributes with it, and there may be tensors among them
+                todo += reversed(list(vars(value).values()))
             continue
         inside = children(value)
         if inside is not None:
@@ -83,7 +85,7 @@ def save(
     from .writers.roots import portable
     from .writers.sharded import bytes_of
 
-    name, most = os.fspath(path), bytes_of(max_shard_size)
+    name, most = os.fsdecode(path), bytes_of(max_shard_size)
     source = obj if isinstance(obj, Checkpoint) else None
     writer = writer_for(name, format, most, source.format if source is not None else "")
     inner = format or "" if writer.id == "sharded" and format != writer.id else ""

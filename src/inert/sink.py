@@ -154,7 +154,10 @@ def destination(path: str | os.PathLike[str], size: int = 0, *, sync: bool = Tru
     ``size``: bytes that will be written, if known: OSError (ENOSPC) where there is no room for them. ``sync``: wait until file and name
     are on the disk. A link is followed; the mode of a file that is replaced is kept. OSError passes through; UnsupportedError for what
     is no plain file."""
-    path = os.path.realpath(os.fspath(path))
+    try:
+        path = os.path.realpath(os.fsdecode(path))
+    except ValueError as error:  # a null character, or half a surrogate pair
+        raise UnsupportedError(f"no file can have this name: {error}", part=ascii(path)) from None
     folder = os.path.dirname(path)
     mode = _mode_of(path)
     room(folder, size, path)

@@ -53,7 +53,7 @@ class Tensor:
     def place(self, name: str, base: tuple[Any, ...], key: Any) -> Tensor:
         """This tensor under its name, at ``key`` of the container whose path is ``base``; a twin of it where it has a name already."""
         if self._base is not None:
-            return Tensor(self._layout, self.limits).place(name, base, key)
+            return Tensor(self.layout, self.limits).place(name, base, key)  # made now: two would be two storages
         self.name = name
         self._base = base
         self._key = key

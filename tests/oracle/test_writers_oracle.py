@@ -282,3 +282,69 @@ def test_the_corpus_as_legacy(path: Path, tmp_path: Path) -> None:
         if not said.notes and known:
             theirs = torch.load(tmp_path / "x.pt", weights_only=True)
             assert {name: content(one) for name, one in theirs.items()} == {name: one.sha256() for name, one in good.items()}
+
+
+# -- torch's own tensors in memory --------------------------------------------------------------------------------------------------------
+
+
+class Sub(torch.Tensor):
+    pass
+
+
+class SubParameter(torch.nn.Parameter):
+    pass
+
+
+def attributed(value: torch.Tensor) -> torch.Tensor:
+    value.note = {"main_grad": torch.ones(3)}  # type: ignore[attr-defined]
+    return value
+
+
+KINDS = {
+    "meta": lambda: torch.empty(3, device="meta"),
+    "graded": lambda: torch.zeros(3, requires_grad=True),
+    "parameter": lambda: torch.nn.Parameter(torch.zeros(2)),
+    "subclass of Parameter": lambda: SubParameter(torch.zeros(2)),
+    "buffer": lambda: torch.nn.Buffer(torch.zeros(2)),
+    "subclass": lambda: torch.zeros(2).as_subclass(Sub),
+    "attributes": lambda: attributed(torch.zeros(2)),
+    "parameter with attributes": lambda: attributed(torch.nn.Parameter(torch.zeros(2))),
+    "subclass with attributes": lambda: attributed(torch.zeros(2).as_subclass(Sub)),
+    "float8": lambda: torch.zeros(2).to(torch.float8_e4m3fn),
+    "uint16": lambda: torch.zeros(2, dtype=torch.uint16),
+    "conjugate": lambda: torch.zeros(2, dtype=torch.complex64).conj(),
+}
+
+
+@pytest.mark.parametrize("protocol", [2, 4])
+@pytest.mark.parametrize("kind", KINDS)
+def test_tensors_in_memory_are_written_as_torch_writes_them(kind: str, protocol: int, tmp_path: Path) -> None:
+    (tmp_path / "torch").mkdir()
+    value = {"x": KINDS[kind]()}
+    inert.save(value, tmp_path / "x.pt", protocol=protocol)
+    torch.save(value, tmp_path / "torch/x.pt", pickle_protocol=protocol)
+    assert (tmp_path / "x.pt").read_bytes() == (tmp_path / "torch/x.pt").read_bytes()
+
+
+def freed() -> torch.Tensor:
+    value = torch.zeros(4)
+    value.untyped_storage().resize_(0)
+    return value
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: torch._subclasses.FakeTensorMode().from_tensor(torch.zeros(2)),  # whose address is 0
+        freed,
+        torch.nn.UninitializedParameter,
+        lambda: torch.eye(3).to_sparse(),
+        lambda: torch.zeros(3).to_mkldnn(),
+    ],
+    ids=["fake", "freed", "uninitialised", "sparse", "mkldnn"],
+)
+def test_tensors_without_memory_of_their_own_are_refused(make: Any, tmp_path: Path) -> None:
+    for name in ("x.pt", "x.safetensors"):
+        with pytest.raises(UnsupportedError, match=r"give a (plain|dense)"):
+            inert.save({"x": make()}, tmp_path / name)
+    assert not list(tmp_path.iterdir())

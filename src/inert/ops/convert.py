@@ -102,7 +102,7 @@ def convert(
         raise UnsupportedError(f"rebuild={rebuild!r}", hint="say v2")
     if for_weights_only and protocol > 3:
         raise UnsupportedError(f"torch.load(weights_only=True) reads no pickle of protocol {protocol}", hint="leave it at 2")
-    name, done, spelling = os.fspath(destination), Converted(), Spelling(device or "", numpy)
+    name, done, spelling = os.fsdecode(destination), Converted(), Spelling(device or "", numpy)
     rules = list(rename.items() if hasattr(rename, "items") else rename)
     casting, most = _casting(dtype, limits or DEFAULT), bytes_of(max_shard_size)
     with open(source, byteorder=byteorder, limits=limits or DEFAULT) as ckpt:

@@ -106,10 +106,15 @@ class Unbuilder:
         kind = type(value)
         if kind.__module__ == "torch" and kind.__name__ in _OF_TORCH:
             return _OF_TORCH[kind.__name__](self, value)
-        home = kind.__module__.partition(".")[0]
-        if home not in TRUSTED:
-            raise UnsupportedError(f"a checkpoint of inert's holds no {type(value).__module__}.{type(value).__qualname__}", hint=_HINT)
-        parts = value.__reduce_ex__(self.protocol)
+        said = f"{kind.__module__}.{kind.__qualname__}"
+        if said.partition(".")[0] not in TRUSTED:
+            raise UnsupportedError(f"a checkpoint of inert's holds no {said}", hint=_HINT)
+        if issubclass(kind, type):
+            raise UnsupportedError("a checkpoint of inert's holds no classes", hint=_HINT)
+        try:
+            parts = value.__reduce_ex__(self.protocol)
+        except TypeError as error:  # functions, modules, generators …, which have no pickled form
+            raise UnsupportedError(f"a checkpoint holds no {said}: {error}", hint=_HINT) from None
         if isinstance(parts, str):
             return self.name(type(value).__module__, parts)
         function, arguments, state, items, pairs = (*parts, None, None, None, None)[:5]
@@ -157,7 +162,8 @@ class Unbuilder:
         if (layout.type and layout.kind != "numpy") or layout.attributes is not None:
             made = make(self, layout)
             module, _, name = (layout.type or "torch.Tensor").rpartition(".")
-            state = (self.state(layout),) if layout.attributes is not None else (Dict([], 0),)
+            module, name = (sys.intern(module), sys.intern(name)) if module == "torch" else (module, name)  # as in torch's source
+            state = (self.state(layout),) if layout.attributes is not None else (None,)
             return self.call("torch._tensor", "_rebuild_from_type_v2", made.function, self.name(module, name), made.arguments, *state)
         return make(self, layout)
 

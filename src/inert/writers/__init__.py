@@ -29,14 +29,15 @@ if TYPE_CHECKING:
 
 
 SHARED = ("alias", "copy", "error")
+PROTOCOLS = (2, 3, 4, 5)
 LEAVES = ("lost", "metadata", "sidecar", "error")
 BATCH = 256  # files that are made visible together: each takes a descriptor until then
 
 
 class Saved:
     """What is to be written: ``root`` (plain values with Tensors and arrays in place), ``tensors`` (a Tensor for each array in it, by
-    id), ``metadata`` (texts that a format may keep), ``source`` (the Checkpoint it comes from, if any), ``spelling`` of names and device
-    tags in pickles."""
+    id), ``metadata`` (texts that a format may keep, beside those of the source), ``source`` (the Checkpoint it comes from, if any),
+    ``spelling`` of names and device tags in pickles."""
 
     __slots__ = ("metadata", "root", "source", "spelling", "tensors")
 
@@ -44,6 +45,9 @@ class Saved:
         self.root = root
         self.tensors = tensors
         self.metadata = metadata or {}
+        kinds = {type(part) for pair in self.metadata.items() for part in pair} - {str}
+        if kinds:
+            raise UnsupportedError(f"metadata with {kinds.pop().__name__}", hint="give texts under texts")
         self.source = source
         self.spelling = AS_IT_IS
 
@@ -69,6 +73,8 @@ class Options:
         for said, known, what in ((shared, SHARED, "shared"), (leaves, LEAVES, "leaves")):
             if said not in known:
                 raise UnsupportedError(f"{what}={said!r}", hint=f"say one of {', '.join(known)}")
+        if protocol not in PROTOCOLS:
+            raise UnsupportedError(f"protocol={protocol!r}", hint="say 2, 3, 4 or 5")
         self.name = name
         self.protocol = protocol
         self.alignment = alignment

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from . import Options, Saved
 
 _SCALARS = (str, int, bool, type(None))
+LONGEST = 4096  # bits of a number in JSON: decimal digits take quadratic time, and Python's own reader refuses 4,300 of them
 _NEXT = {
     "quantized": "dequantise it, or leave it out",
     "meta": "leave it out",
@@ -149,9 +150,15 @@ def elements(name: str, tensor: Tensor) -> Piece:
         raise UnsupportedError(error.message, part=name, hint=error.hint or "leave it out") from None
 
 
+def whole(name: str, tensor: Tensor) -> None:
+    """UnsupportedError for a damaged tensor."""
+    fault = tensor.layout.fault
+    if fault:
+        raise UnsupportedError(f"a damaged tensor cannot be written: {fault}", part=name, hint="leave it out, or repair the file")
+
+
 def _elements(layout: Layout, tensor: Tensor) -> Piece:
-    if layout.fault:
-        raise UnsupportedError(f"a damaged tensor cannot be written: {layout.fault}", hint="leave it out, or repair the file")
+    whole("", tensor)
     if layout.kind not in ("dense", "numpy", "tiled") or layout.storage is None:
         raise UnsupportedError(f"a tensor of kind {layout.kind}", hint=_NEXT.get(layout.kind, SPARSE))
     shape, strides, offset = item_geometry(layout)
@@ -215,6 +222,8 @@ def plain(value: Any) -> bool:
         below: list[Any] = []
         for item in level:
             kind = type(item)
+            if kind is int and item.bit_length() > LONGEST:
+                return False
             if kind in _SCALARS or (kind is float and isfinite(item)):
                 continue
             if isinstance(item, dict) and all(type(key) is str for key in item):

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ..sink import Piece
     from . import Options, Saved
 
+LONGEST = (1 << 16) - 1 - len(".npy")  # bytes of a member's name, whose length has 16 bits
+
 
 def plan(saved: Saved, options: Options) -> Plan:
     flat = flattened(saved, options)
@@ -34,7 +36,8 @@ def member(name: str) -> str:
     if name.startswith(("/", "\\")) or "\0" in name or ".." in name.replace("\\", "/").split("/") or name[1:2] == ":":
         raise UnsupportedError("as the name of a file it would lead outside", part=name, hint="rename the tensor")
     try:
-        name.encode()
+        if len(name.encode()) > LONGEST:
+            raise UnsupportedError("a zip archive holds no names of 64 KiB", part=f"{name[:60]}…", hint="rename the tensor")
     except UnicodeEncodeError:
         raise UnsupportedError("a name with half a surrogate pair, which UTF-8 cannot hold", part=name, hint="rename the tensor") from None
     return name or "arr_0"

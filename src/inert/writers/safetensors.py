@@ -61,12 +61,11 @@ def metadata(saved: Saved, flat: Flat, options: Options) -> dict[str, str]:
 
 
 def texts(saved: Saved) -> dict[str, str]:
-    """The metadata that is to be kept. What another format says of its own container (byteorder, version …) is none of it."""
-    if saved.source is None:
-        return dict(saved.metadata)
-    if saved.source.format not in ("safetensors", "sharded"):
-        return {}
-    return {key: text for key, text in saved.metadata.items() if key not in ("wrapper", "total_size")}
+    """The metadata that is to be kept: the source's, and what is given on top. What another format says of its own container (byteorder,
+    version …) is none of it."""
+    source = saved.source
+    held = source.metadata if source is not None and source.format in ("safetensors", "sharded") else {}
+    return {key: text for key, text in held.items() if key not in ("wrapper", "total_size")} | saved.metadata
 
 
 def name_aliases(said: dict[str, str], flat: Flat) -> None:

@@ -22,7 +22,7 @@ from ..finding import Finding
 from ..layout import is_contiguous
 from ..torch.storing import identity
 from . import File, Options, Plan, Saved, is_folder, safetensors, torch_zip
-from .flat import Flat, nbytes
+from .flat import Flat, nbytes, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,6 +115,7 @@ def deal(tensors: Mapping[str, Tensor], most: int, safe: bool) -> tuple[list[dic
     make it larger than ``most``; a tensor larger than that has one of its own. Tensors of one storage lie in one shard."""
     groups: dict[Any, list[str]] = {}
     for name, tensor in tensors.items():
+        whole(name, tensor)  # nothing can be counted of a damaged one
         groups.setdefault(_memory(name, tensor, safe), []).append(name)
     shards: list[list[list[str]]] = []
     current: list[list[str]] = []
