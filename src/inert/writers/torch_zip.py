@@ -13,7 +13,8 @@ from ..containers.zipwrite import ID, ID_LENGTH, Archive, Record
 from ..errors import UnsupportedError
 from ..finding import Finding
 from ..formats.torch_zip import TorchZip
-from ..pickle.encode import Encoder, style_of
+from ..pickle.encode import Encoder
+from ..pickle.roundtrip import style_of
 from ..pickle.row import Row
 from ..torch.changes import Changes
 from ..torch.rebuild import text
