@@ -17,12 +17,14 @@ from ..layout import Layout, Storage, bounds, reach
 from ..pickle.nodes import Buffer, ByteString, Call, Dict, Global, List, Raw, Reference, Set, shown
 from ..pickle.row import Row, Template
 from ..tensor import Tensor
+from .arguments import Odd, text
 from .immediate import immediate
 from .keys import LONG_KEY, fill_dict, set_plan
 from .ndarray import ARRAYS, BUFFERS, array_layout, object_items
 from .objects import Key, Object, Plan, fill_object, object_plan
+from .persistent import Storages
 from .raw import PACKED, PLAIN, RECONSTRUCTOR, WRAPPERS, companion_of, nested_array, raw_layout
-from .rebuild import REBUILD, Odd, Rebuilder, Storages, text
+from .rebuild import REBUILD, Rebuilder
 from .storages import DTYPE_VALUES, PLAIN_VALUES, STORAGE_TYPES
 from .values import CONTAINERS, argument
 

@@ -20,8 +20,8 @@ from ..layout import Layout, Storage, contiguous
 from ..tensor import Tensor
 from ..tiled import geometry, strung
 from ..widened import Widened, widens
+from .arguments import Odd
 from .objects import Object
-from .rebuild import Odd
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
