@@ -19,6 +19,7 @@ from ..pickle.row import Row
 from ..tensor import Tensor
 from .arguments import Odd, text
 from .immediate import immediate
+from .inner import companion, embedded
 from .keys import LONG_KEY, fill_dict, set_plan
 from .ndarray import ARRAYS, BUFFERS, array_layout, object_items
 from .objects import Key, Object, Plan, fill_object, object_plan
@@ -27,7 +28,7 @@ from .raw import PACKED, PLAIN, RECONSTRUCTOR, WRAPPERS, companion_of, nested_ar
 from .rebuild import REBUILD, Rebuilder
 from .rowmeaning import declare, meant
 from .storages import DTYPE_VALUES, PLAIN_VALUES
-from .values import CONTAINERS, argument
+from .values import CONTAINERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 ATOMS = frozenset((int, float, str, bool, type(None), bytes, bytearray))
 NUMBERS = frozenset((int, float, bool, type(None)))  # hashed in no time, unless a great many of them clash
 EMBEDDED = "torch.storage._load_from_bytes"
-DEPTH = 8  # torch files inside torch files
 _ODD = (Odd, ValueError, TypeError, OverflowError, ArithmeticError, LookupError, AttributeError)
 
 
@@ -246,9 +246,11 @@ class Builder:
             if name in ARRAYS or name in BUFFERS or name in WRAPPERS:
                 return self._array(call)
             if name == EMBEDDED:
-                return self._embedded(call)
+                embedded(self, call)
+                return None
             if name in PLAIN or name in PACKED or (name == RECONSTRUCTOR and companion_of(call)):
-                return self._companion(call)
+                companion(self, call)
+                return None
             make = CONTAINERS.get(name)
             if make is None:
                 return immediate(call) or self._inert(call)
@@ -307,44 +309,10 @@ class Builder:
         shell: list[Any] = []  # an object array is shown as the list of its objects
         return Plan(nodes, lambda get: shell.extend(map(get, nodes)), shell)
 
-    def _companion(self, call: Call) -> Plan | None:
-        """An array in a file of its own; of objects, in a pickle there."""
-        if self.companions is None:
-            from .companions import Companions
-
-            self.companions = Companions(None, self.limits)
-        found = self.companions.array(call)
-        if isinstance(found, Layout):
-            self.done[id(call)] = self._made(found)
-            return None
-        if self.depth >= DEPTH:
-            raise Odd(f"pickles inside pickles, more than {DEPTH} deep")
-        self.work.spend(len(found.data))
-        inner = Builder(found, self.storages, self.limits, self.convert, self.depth + 1, self.work)
-        self.done[id(call)] = inner.build()
-        self.notes += inner.notes
-        return None
-
-    def _embedded(self, call: Call) -> Plan | None:
-        """A whole torch.save file as a bytes argument: what plain pickle makes of a tensor or storage."""
-        from .legacy import embedded_value
-        from .ndarray import raw_bytes
-
-        raw = raw_bytes(argument(call))
-        if raw is None:
-            raise Odd("no bytes")
-        if self.depth >= DEPTH:
-            raise Odd(f"torch files inside torch files, more than {DEPTH} deep")
-        self.work.spend(len(raw))
-        name = f"{self.document.name}@{call.offset}"
-        self.done[id(call)], notes = embedded_value(raw, name, self.limits, self.convert, self.depth + 1, self.work)
-        self.notes += notes
-        return None
-
     def _stored(self, call: Call) -> Storage:
         """The storage in an embedded torch file: what plain pickle makes of each storage, once."""
         if call.dotted == EMBEDDED and id(call) not in self.done:
-            self._embedded(call)
+            embedded(self, call)
         value = self.done.get(id(call))
         if type(value) is not Storage:
             raise Odd("the storage is no persistent id, and no torch file that holds one")
