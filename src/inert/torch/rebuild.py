@@ -15,7 +15,6 @@ from ..layout import Layout, Storage, bounds, is_contiguous
 from ..pickle.nodes import Call, Dict, Global, List, Reference, shown
 from ..tensor import Tensor
 from ..tiled import Box, tiled
-from . import placements
 from .arguments import Odd, dtype_of, integers, take, text
 from .compound import jagged, jagged_object, nested, quantized, sparse
 from .distributed import attributes, fields
@@ -136,6 +135,8 @@ def sharded_object(b: Rebuilder, call: Call) -> Layout:
 
 def _wrap(b: Rebuilder, layout: Layout, state: Any, offset: int) -> None:
     """Give a wrapper subclass its components, and what one rank's file says of the whole."""
+    from . import placements  # most files hold no such tensor
+
     b.spend(1 + PART * placements.cost(state))
     known = placements.placed(layout.type, state, layout.shape)
     nodes = _inner_tensors(b, state) if known is None else known.parts
