@@ -1,6 +1,6 @@
 """Writes demo.ckpt beside this script: what Lightning saves after two epochs of a small image classifier.
 
-    python make_demo.py            (lightning 2.6, torch 2.13.0)
+    PYTHONPATH=../tests/corpus python make_demo.py            (lightning 2.6, torch 2.13.0)
 
 `make demo` looks at the file; it is committed, so that nobody needs torch for it.
 """
@@ -15,19 +15,13 @@ from typing import Any
 
 import lightning
 import torch
+from describe import renamed
 from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
 from torch import nn
 
 HERE = Path(__file__).resolve().parent
 warnings.simplefilter("ignore")
 logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
-
-
-def renamed(value: Any, old: str, new: str) -> Any:
-    """The value with a folder's name replaced in its texts."""
-    if isinstance(value, dict):
-        return {renamed(key, old, new): renamed(item, old, new) for key, item in value.items()}
-    return value.replace(old, new) if isinstance(value, str) else value
 
 
 class Digits(lightning.LightningModule):

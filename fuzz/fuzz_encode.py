@@ -18,7 +18,8 @@ with instrument():
     from inert.errors import LimitError, UnsupportedError
     from inert.limits import Limits
     from inert.pickle.decode import decode
-    from inert.pickle.encode import encode, style_of
+    from inert.pickle.encode import encode
+    from inert.pickle.roundtrip import style_of
 
 from tests.graphs import difference
 from tests.makers import Made, Name, Pid, dumps, storage, tensor

@@ -11,7 +11,8 @@ from driver import instrument, run
 
 with instrument():
     import inert
-    from inert.formats.tf_bundle import TfBundle, tensor_checks
+    from inert.formats.tf_bundle import TfBundle
+    from inert.formats.tf_checks import tensor_checks
 
 HERE = Path(__file__).parent.parent / "tests" / "corpus" / "tf"
 BUNDLES = ("objects/ckpt-2", "slices/slices", "strings/strings", "types/types", "names/names")

@@ -33,7 +33,8 @@ from inert.limits import DEFAULT
 from inert.source import BytesSource
 from inert.tensor import Tensor
 from inert.tiled import SHOWN, strung
-from inert.torch.zero import Told, Weights
+from inert.torch.zero import Weights
+from inert.torch.zero_said import Told
 from inert.widened import Widened, widens
 from tests.conformance import look_over
 

@@ -23,7 +23,7 @@ from inert.errors import FormatError, UnsupportedError
 from inert.report.show import show
 from inert.stats import stats
 from inert.tensor import Tensor
-from inert.torch.placements import chunk, joined, part
+from inert.torch.cuts import chunk, joined, part
 from inert.torch.predict import loads
 from tests.conformance import look_over
 from tests.makers import Made, Name, dumps, storage, tensor, torch_zip

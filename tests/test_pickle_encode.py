@@ -21,8 +21,9 @@ from hypothesis import strategies as st
 import inert
 from inert.errors import LimitError, UnsupportedError
 from inert.pickle.decode import Document, decode
-from inert.pickle.encode import Encoder, encode, lost, style_of
+from inert.pickle.encode import Encoder, encode
 from inert.pickle.nodes import Call, Dict, Global, List, Reference
+from inert.pickle.roundtrip import lost, style_of
 from inert.pickle.row import Row
 from inert.pickle.style import CPICKLE, TORCH, C, fresh
 from inert.torch.storing import Storing

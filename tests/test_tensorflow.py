@@ -23,7 +23,7 @@ from inert.checkpoint import Checkpoint
 from inert.cli import main
 from inert.containers import sstable
 from inert.errors import FormatError, UnidentifiedError
-from inert.formats.tf_bundle import tensor_checks
+from inert.formats.tf_checks import tensor_checks
 from inert.limits import DEFAULT, Limits
 from inert.source import BytesSource
 from tests.conformance import look_over

@@ -14,7 +14,7 @@ from .errors import UnsupportedError
 from .finding import ERROR, Finding
 from .index import TensorIndex
 from .names import Lister, piece
-from .torch.placements import FLAT
+from .torch.distributed import FLAT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,12 +1,17 @@
 """Findings: what was tolerated, doubted or found wrong, said so that a person can act on it.
 
-Knows: the table of finding codes with their severity and what to do.
+Knows: the table of finding codes with their severity and what to do, and how a sentence lists names.
 Refuses to know: how anything is found; the readers and checks do that.
 """
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 INFO, WARNING, ERROR = "info", "warning", "error"
+SHOWN = 5  # names in one sentence
 
 # code → (severity, what to do next). One row per kind of fact; docs/findings.md is generated from this table.
 CODES: dict[str, tuple[str, str]] = {
@@ -195,3 +200,12 @@ class Finding:
 
     def __repr__(self) -> str:
         return f"<Finding {self.code} {self}>"
+
+
+def listed(names: Iterable[str]) -> str:
+    shown = list(names)
+    return ", ".join(name[:80] for name in shown[:SHOWN]) + (f" and {len(shown) - SHOWN:,} more" if len(shown) > SHOWN else "")
+
+
+def are(names: list[str]) -> str:
+    return f"{'is' if len(names) == 1 else 'are'} also {listed(names)}"

@@ -230,3 +230,10 @@ def write(path: Path, value: Any = None, **more: Any) -> None:
     text = json.dumps(described(path, value, **more), ensure_ascii=True, separators=(",", ":"))
     text = text.replace('{"path":', '\n{"path":').replace('"leaves":', '\n"leaves":')
     path.with_name(f"{path.name}.expected.json").write_text(text + "\n", encoding="utf-8")
+
+
+def renamed(value: Any, old: str, new: str) -> Any:
+    """The value with a folder's name replaced in its texts."""
+    if isinstance(value, dict):
+        return {renamed(key, old, new): renamed(item, old, new) for key, item in value.items()}
+    return value.replace(old, new) if isinstance(value, str) else value

@@ -15,7 +15,7 @@ from typing import Any
 
 import lightning
 import torch
-from describe import write
+from describe import renamed, write
 from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
 from omegaconf import OmegaConf
 from torch import nn
@@ -24,13 +24,6 @@ FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().pa
 SCRATCH = "?"
 warnings.simplefilter("ignore")
 logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
-
-
-def renamed(value: Any, old: str, new: str) -> Any:
-    """The value with a folder's name replaced in its texts."""
-    if isinstance(value, dict):
-        return {renamed(key, old, new): renamed(item, old, new) for key, item in value.items()}
-    return value.replace(old, new) if isinstance(value, str) else value
 
 
 class Model(lightning.LightningModule):

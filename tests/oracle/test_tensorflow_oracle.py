@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import inert
-from inert.formats.tf_bundle import tensor_checks
+from inert.formats.tf_checks import tensor_checks
 from tests.tf_tables import entry, field, shape, stored, table
 
 tf = pytest.importorskip("tensorflow")

@@ -19,11 +19,12 @@ from ..finding import Finding
 from ..layout import Layout
 from ..pickle.decode import Document, decode
 from ..pickle.nodes import Call, Dict, List, Set
+from ..torch.arguments import Odd
 from ..torch.build import Builder, Work
 from ..torch.companions import Companions, wrappers
 from ..torch.legacy import source_notes
+from ..torch.persistent import Storages
 from ..torch.raw import Joblib
-from ..torch.rebuild import Odd, Storages
 from .torch_zip import document_notes
 
 TYPE_CHECKING = False

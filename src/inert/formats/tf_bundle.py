@@ -1,8 +1,9 @@
 """tf-bundle: TensorFlow's checkpoints since 0.12, name-based or object-based, and the variables of a SavedModel.
 
-Knows: how an index and its data files make a checkpoint, how parts that were never merged make one, what the object graph adds, and which
-checks there are: each gives Findings. One tensor by name costs one block of the index; a listing, one pass over it.
-Refuses to know: what an entry means (tensorflow/) and how a table is laid out (containers/sstable.py).
+Knows: how an index and its data files make a checkpoint, how parts that were never merged make one, and what the object graph adds. One
+tensor by name costs one block of the index; a listing, one pass over it.
+Refuses to know: what an entry means (tensorflow/), how a table is laid out (containers/sstable.py), where data files are (tf_shards.py),
+and what is checked (tf_checks.py).
 
 Facts: TensorFlow 2.21 tensor_bundle.cc, and bundles of TensorFlow 0.12 to 2.21.
 """
@@ -10,40 +11,29 @@ Facts: TensorFlow 2.21 tensor_bundle.cc, and bundles of TensorFlow 0.12 to 2.21.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import prod
 from threading import RLock
 
-from ..beside import BesideSource
 from ..checkpoint import Calm, Content, Listing, Part
 from ..containers import sstable
-from ..containers.crc32c import crc32c, masked
-from ..containers.folder import Folder
 from ..errors import FormatError, InertError
 from ..finding import Finding
 from ..tensor import Tensor
 from ..tensorflow import graph
 from ..tensorflow.entries import Joined, Stored, listed, quick, stored
-from ..tensorflow.messages import Header, entry, header
+from ..tensorflow.messages import entry
 from ..tensorflow.slices import decode, key_of, spelt
-from ..tensorflow.strings import strings_crc, variants_crc
-from .tf_places import BUNDLE, INDEX, find
+from .tf_checks import FAULTS, index_checks, shard_checks
+from .tf_places import BUNDLE, find
+from .tf_shards import Bundle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, ItemsView, Iterator, ValuesView
-    from typing import Any, Literal
+    from typing import Any
 
     from ..limits import Limits
-    from ..source import Source, Span
-    from ..tensorflow.entries import Head
-    from ..tensorflow.messages import Entry
+    from ..source import Source
     from .tf_places import Place
-
-READS = 1  # TF_CHECKPOINT_VERSION: the highest min_consumer that TensorFlow accepts
-MIXED = 3  # tensors whose checksums fail, that say more than that each is damaged
-STUB, STUBS = 4096, ("git-lfs-pointer", "html")  # what downloads put in the place of a file, and how small that is
-HELD = 64  # data files kept open; of more, each is opened when it is read
-FAULTS = {"crc": "tf-block-crc", "block": "tf-block", "order": "tf-order", "overlap": "tf-index-overlap", "gap": "tf-index-gap"}
 
 
 def claims(source: Source, limits: Limits) -> Place | None:
@@ -59,121 +49,6 @@ def read(source: Source, limits: Limits, claim: Place, byteorder: str | None) ->
         if claim.folder is not None:
             claim.folder.close()
         raise
-
-
-class Shard:
-    """One data file, or why there is none."""
-
-    __slots__ = ("file", "missing", "name")
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.file: Source | None = None
-        self.missing = ""
-
-
-class Bundle:
-    """One index and its data files."""
-
-    def __init__(self, owner: TfBundle, folder: Folder | None, stem: str, file: Source | None) -> None:
-        self.owner = owner
-        self.limits = owner.limits
-        self.folder = folder
-        self.stem = stem
-        if file is None:
-            assert folder is not None
-            file = folder.open(stem + INDEX)
-        self.file = file
-        self.name = stem + INDEX if folder is not None else file.name
-        self.table = sstable.Table(file, self.limits)
-        self.shards: dict[int, Shard] = {}
-        self.heads: dict[bytes, Head] = {}
-        self.header, self.notes = self._header()
-        self.order: Literal["little", "big"] = "big" if self.header.big else "little"
-
-    def _header(self) -> tuple[Header, list[Finding]]:
-        """The header and what is wrong with it. Without one, one data file is taken for all there is; where the only block cannot be read,
-        there is nothing to tell: FormatError."""
-        try:
-            raw, lost = self.table.get(b""), FormatError("it has no header, the entry under the empty key")
-        except FormatError as error:
-            if len(self.table.handles) < 2:
-                error.part = error.part or self.name
-                error.hint = error.hint or "get the file again"
-                raise
-            raw, lost = None, error
-        try:
-            made = header(raw) if raw is not None else None
-        except FormatError as error:
-            made, lost = None, error
-        if made is None:
-            made = Header()
-            made.shards = 1
-            return made, [Finding("tf-header", lost.message, self.name, lost.offset)]
-        wrong = []
-        if made.min_consumer > READS:
-            wrong.append(f"it asks for readers of version {made.min_consumer}; TensorFlow 2.21 is of version {READS}")
-        if made.producer < 0 or READS in made.bad_consumers:
-            wrong.append(f"its version is {made.producer}, and it excludes readers of {made.bad_consumers[:5]}")
-        if made.shards < 0:
-            wrong.append(f"it says that there are {made.shards:,} data files")
-        return made, [Finding("tf-header", text, self.name) for text in wrong]
-
-    # -- data files -------------------------------------------------------------------------------------------------------------
-
-    def shard(self, number: int) -> Shard:
-        known = self.shards.get(number)
-        if known is None:
-            known = self.shards[number] = self._open(number)
-        return known
-
-    def _open(self, number: int) -> Shard:
-        made = Shard(f"{self.stem}.data-{number:05d}-of-{self.header.shards:05d}")
-        if self.folder is None:
-            made.missing = "its data lies in a file beside the index, and a stream has none"
-            return made
-        try:
-            kept = len(self.shards) < HELD
-            file: Source = self.folder.open(made.name) if kept else BesideSource(self.folder.place(made.name))
-            made.file, made.missing = file, stub(file) if file.size < STUB else ""
-        except InertError as error:
-            made.missing = error.message
-        except FileNotFoundError:
-            made.missing = f"{made.name[:200]!r}, which it lies in, is not there"
-        except OSError as error:
-            made.missing = f"{made.name[:200]!r}: {error.strerror or error}"
-        return made
-
-    def place(self, shard: int, offset: int, size: int) -> tuple[str, str]:
-        if not 0 <= shard < self.header.shards:
-            return "", f"it lies in data file {shard:,} of {self.header.shards:,}"
-        found = self.shard(shard)
-        if found.file is None or found.missing:
-            return found.name, found.missing
-        if offset < 0 or size < 0 or offset + size > found.file.size:
-            return found.name, f"bytes {offset:,} to {offset + size:,} are wanted of {found.name[:200]!r}, which has {found.file.size:,}"
-        return found.name, ""
-
-    def span(self, shard: int, offset: int, size: int) -> Span:
-        file = self.shard(shard).file
-        if file is None:
-            raise FormatError(self.shard(shard).missing, part=self.name)
-        return file.span(offset, size)
-
-    def has(self, key: bytes) -> bool:
-        """Whether the index has a key; not, where the block that should hold it is damaged."""
-        try:
-            return self.table.has(key)
-        except InertError:
-            return False
-
-    def raw(self, key: bytes) -> tuple[Bundle, bytes] | None:
-        """The entry under a key, here or in another part of the same save."""
-        for one in (self, *(other for other in self.owner.bundles if other is not self)):
-            found = one.table.get(key)
-            if found is not None:
-                return one, found
-        return None
 
 
 class Lazy(Mapping[str, Tensor]):
@@ -436,101 +311,8 @@ class TfBundle(Content):
             bundle.file.close()
 
 
-def stub(file: Source) -> str:
-    """What a small file is that a download has put in the place of a data file; "" for any other one."""
-    from .foreign import describe
-
-    kind, sentence, _ = describe(file)
-    return f"its data file is none: {sentence}" if kind in STUBS else ""
-
-
 def names_of(keys: list[bytes]) -> list[str]:
     """The keys as texts; bytes that are no UTF-8 are kept as surrogates."""
     whole = str(b"\0".join(keys), "utf-8", "surrogateescape")
     names = whole.split("\0") if keys else []
     return names if len(names) == len(keys) else [str(key, "utf-8", "surrogateescape") for key in keys]
-
-
-# -- checks -----------------------------------------------------------------------------------------------------------------------
-
-
-def index_checks(bundle: Bundle) -> Iterator[Finding]:
-    """Checksums and places of the blocks of an index."""
-    for fault in (*sstable.checksums(bundle.table), *sstable.layout(bundle.table)):
-        yield Finding(FAULTS[fault.code], fault.message, bundle.name, fault.offset)
-
-
-def shard_checks(content: TfBundle) -> Iterator[Finding]:
-    """What of each data file is not as the index says: missing, short, longer than its last tensor, or with tensors that share bytes."""
-    runs: dict[tuple[Bundle, int], list[tuple[int, int, str]]] = {}
-    for name, bundle, number, offset, size, _ in content.places():
-        if 0 <= number < bundle.header.shards:
-            runs.setdefault((bundle, number), []).append((offset, size, name))
-    for (bundle, number), held in runs.items():
-        shard = bundle.shard(number)
-        if shard.file is None or shard.missing:
-            if bundle.folder is None:
-                yield Finding("tf-index-alone", "the data of its tensors cannot be reached", bundle.name)
-            else:
-                names = tuple(name for _, _, name in held)
-                text = f"{shard.missing}: {len(names):,} tensor{'s' * (len(names) != 1)}, {sum(size for _, size, _ in held):,} bytes"
-                yield Finding("tf-shard-missing", text, shard.name, None, names)
-            continue
-        held.sort()
-        yield from _shared(shard, held)
-        end = max(offset + size for offset, size, _ in held)
-        if end > shard.file.size:
-            hit = tuple(name for offset, size, name in held if offset + size > shard.file.size)
-            yield Finding(
-                "tf-shard-short", f"the index places bytes up to {end:,} in it; it has {shard.file.size:,}", shard.name, None, hit
-            )
-        elif end < shard.file.size:
-            yield Finding("tf-shard-long", f"its last tensor ends at byte {end:,} of {shard.file.size:,}", shard.name, end)
-
-
-def _shared(shard: Shard, held: list[tuple[int, int, str]]) -> Iterator[Finding]:
-    """Tensors that lie over others; ``held`` is sorted."""
-    end, owner = 0, ""
-    for offset, size, name in held:
-        if size > 0 and offset < end:
-            yield Finding("tf-overlap", f"{name[:200]!r} lies over the bytes of {owner[:200]!r}", shard.name, offset, (owner, name))
-        if offset + size > end:
-            end, owner = offset + size, name
-
-
-def tensor_checks(content: TfBundle, done: Callable[[int], None] | None = None) -> Iterator[Finding]:
-    """Every tensor's checksum. Where most of a file's tensors fail, index and data are of two saves. Reads all data, in its order."""
-    tried: dict[str, int] = {}
-    failed: dict[str, list[Finding]] = {}
-    for name, bundle, number, offset, size, raw in sorted(content.places(), key=lambda place: place[2:4]):
-        shard, missing = bundle.place(number, offset, size)
-        if missing:
-            continue  # shard_checks says so
-        tried[shard] = tried.get(shard, 0) + 1
-        try:
-            wrong = differs(bundle.span(number, offset, size), entry(raw), bundle.order)
-        except InertError as error:
-            wrong = error.message
-        if wrong:
-            failed.setdefault(shard, []).append(Finding("tf-tensor-crc", wrong, shard, offset, (name,)))
-        if done is not None:
-            done(size)
-    for shard, found in failed.items():
-        if len(found) < MIXED or 2 * len(found) <= tried[shard]:
-            yield from found
-            continue
-        text = f"{len(found):,} of {tried[shard]:,} tensors in it do not have the checksums that the index has for them"
-        yield Finding("tf-mixed-steps", text, shard, None, tuple(name for one in found for name in one.tensors))
-
-
-def differs(span: Span, found: Entry, order: Literal["little", "big"]) -> str:
-    """How stored bytes differ from the checksum of their entry; "" where they do not."""
-    if found.dtype == "string":
-        crc = strings_crc(span.read(), prod(found.shape), order)
-    elif found.dtype == "variant":
-        crc = variants_crc(span.read(), prod(found.shape), order)
-    else:
-        crc = 0
-        for piece in span.chunks():
-            crc = crc32c(piece, crc)
-    return "" if masked(crc) == found.crc else f"the checksum of its bytes is {masked(crc):08x}, not {found.crc:08x}"

@@ -23,8 +23,9 @@ from ..tensorflow.entries import assembled, unfit
 from ..tensorflow.slices import box_of, decode, key_of, spelt
 from ..tensorflow.v1 import NUMBERS, TEXTS, Saved, meta, runs, tensor_proto, unpacked
 from ..tiled import Box, whole
-from .tf_bundle import FAULTS, READS
+from .tf_checks import FAULTS
 from .tf_places import V1, find
+from .tf_shards import READS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

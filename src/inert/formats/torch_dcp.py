@@ -22,8 +22,8 @@ from ..pickle.decode import decode
 from ..source import Window
 from ..tensor import Tensor
 from ..tiled import Box, fault, geometry, single, tiled, whole
+from ..torch.arguments import Odd
 from ..torch.dcp import Entry, Plan
-from ..torch.rebuild import Odd
 from .torch_zip import document_notes
 
 TYPE_CHECKING = False

@@ -25,7 +25,7 @@ from ..source import Window
 from ..tensor import Tensor
 from ..torch.build import Builder
 from ..torch.exported import described
-from ..torch.rebuild import Storages
+from ..torch.persistent import Storages
 from . import torch_legacy, torch_zip
 from .torch_zip import TorchZip, document_notes, opened
 from .torchscript import folder

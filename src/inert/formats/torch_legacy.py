@@ -12,9 +12,9 @@ from ..checkpoint import Content, Part
 from ..errors import InertError
 from ..finding import Finding
 from ..pickle.nodes import Dict, shown
+from ..torch.arguments import text
 from ..torch.build import Builder
 from ..torch.legacy import MAGIC, PARTS, Legacy, decode_at, read_legacy, source_notes
-from ..torch.rebuild import text
 from .torch_zip import document_notes
 
 TYPE_CHECKING = False

@@ -16,8 +16,9 @@ from ..finding import Finding
 from ..names import HERE, Joined
 from ..pickle.decode import Document, decode
 from ..pickle.nodes import Reference
+from ..torch.arguments import text
 from ..torch.build import Builder
-from ..torch.rebuild import Storages, text
+from ..torch.persistent import Storages
 from ..torch.script import ScriptBuilder
 from .torch_zip import TorchZip, document_notes, opened, storages_in
 from .torchscript import folder, later

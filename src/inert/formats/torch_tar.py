@@ -13,9 +13,9 @@ from ..containers.tar import BLOCK, Tar, is_header
 from ..errors import InertError, LimitError
 from ..pickle.decode import decode
 from ..pickle.nodes import Dict, shown
+from ..torch.arguments import text
 from ..torch.build import Builder
 from ..torch.legacy import source_notes
-from ..torch.rebuild import text
 from ..torch.tar import Objects
 from .torch_zip import document_notes
 

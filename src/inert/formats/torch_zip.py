@@ -19,8 +19,9 @@ from ..finding import Finding
 from ..pickle.decode import Document, decode
 from ..pickle.nodes import Reference
 from ..pickle.row import Row
+from ..torch.arguments import text
 from ..torch.build import Builder
-from ..torch.rebuild import Storages, text
+from ..torch.persistent import Storages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import re
 from ..containers.folder import Folder, around
 from ..containers.unpacked import Unpacked, only_folder
 from ..finding import Finding
-from ..torch.rebuild import text
+from ..torch.arguments import text
 from .torch_zip import OTHERS, TorchZip
 from .torchscript import TorchScript
 

@@ -10,7 +10,7 @@ from ..errors import one_line
 from ..pickle.nodes import Call
 from ..pickle.row import Row
 from . import allowed as table
-from .rebuild import text
+from .arguments import text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

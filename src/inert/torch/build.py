@@ -9,37 +9,38 @@ frozenset, date …) is made when its parts have been.
 
 from __future__ import annotations
 
-from itertools import chain, repeat
+from itertools import repeat
 
 from ..errors import FormatError, InertError, LimitError
 from ..finding import Finding
-from ..layout import Layout, Storage, bounds, reach
+from ..layout import Layout, Storage
 from ..pickle.nodes import Buffer, ByteString, Call, Dict, Global, List, Raw, Reference, Set, shown
-from ..pickle.row import Row, Template
+from ..pickle.row import Row
 from ..tensor import Tensor
+from .arguments import Odd, text
 from .immediate import immediate
+from .inner import companion, embedded
 from .keys import LONG_KEY, fill_dict, set_plan
 from .ndarray import ARRAYS, BUFFERS, array_layout, object_items
 from .objects import Key, Object, Plan, fill_object, object_plan
+from .persistent import Storages
 from .raw import PACKED, PLAIN, RECONSTRUCTOR, WRAPPERS, companion_of, nested_array, raw_layout
-from .rebuild import REBUILD, Odd, Rebuilder, Storages, text
-from .storages import DTYPE_VALUES, PLAIN_VALUES, STORAGE_TYPES
-from .values import CONTAINERS, argument
+from .rebuild import REBUILD, Rebuilder
+from .rowmeaning import declare, meant
+from .storages import DTYPE_VALUES, PLAIN_VALUES
+from .values import CONTAINERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..dtypes import DType
     from ..limits import Limits
     from ..pickle.decode import Document
     from .companions import Companions
 
 ATOMS = frozenset((int, float, str, bool, type(None), bytes, bytearray))
 NUMBERS = frozenset((int, float, bool, type(None)))  # hashed in no time, unless a great many of them clash
-V2 = "torch._utils._rebuild_tensor_v2"
 EMBEDDED = "torch.storage._load_from_bytes"
-DEPTH = 8  # torch files inside torch files
 _ODD = (Odd, ValueError, TypeError, OverflowError, ArithmeticError, LookupError, AttributeError)
 
 
@@ -95,31 +96,8 @@ class Builder:
         finally:
             self.storages.embedded = before  # what outlives the building must not hold it
 
-    def _declare(self) -> None:
-        """What each storage key is first said to be, in the pickle's order, which is how torch meets them."""
-        nodes = self.document.rows
-        keys = [*chain.from_iterable([node.run.keys for node in nodes if type(node) is Row and not node.at])]
-        keys += [self.storages.key(node) for node in nodes if type(node) is Reference]
-        if len(set(keys)) == len(keys):
-            return  # each is named once, and there is only one word on it
-        first, differing = self.storages.declared.setdefault, self.storages.differing
-        for node in nodes:
-            if type(node) is Row:
-                run, at = node.run, node.at
-                meaning = run.templates[at].meaning
-                if meaning is None:
-                    meaning = run.templates[at].meaning = self._meaning(run.templates[at])
-                if meaning:
-                    word = (meaning.dtype, run.counts[at], meaning.location)
-                    if first(run.keys[at], word) != word:
-                        differing.add(run.keys[at])
-                    continue
-                node = node.events()[0]
-            if type(node) is Reference:
-                self.storages.declare(node)
-
     def _build(self) -> Any:
-        self._declare()
+        declare(self.document.rows, self.storages, self.limits.rank)
         todo: list[Any] = [self.document.root]
         plans: dict[int, Plan] = {}
         fills: list[Plan | List | Dict | Object] = []  # an Object without its Plan: two bytes of input make one
@@ -268,9 +246,11 @@ class Builder:
             if name in ARRAYS or name in BUFFERS or name in WRAPPERS:
                 return self._array(call)
             if name == EMBEDDED:
-                return self._embedded(call)
+                embedded(self, call)
+                return None
             if name in PLAIN or name in PACKED or (name == RECONSTRUCTOR and companion_of(call)):
-                return self._companion(call)
+                companion(self, call)
+                return None
             make = CONTAINERS.get(name)
             if make is None:
                 return immediate(call) or self._inert(call)
@@ -329,44 +309,10 @@ class Builder:
         shell: list[Any] = []  # an object array is shown as the list of its objects
         return Plan(nodes, lambda get: shell.extend(map(get, nodes)), shell)
 
-    def _companion(self, call: Call) -> Plan | None:
-        """An array in a file of its own; of objects, in a pickle there."""
-        if self.companions is None:
-            from .companions import Companions
-
-            self.companions = Companions(None, self.limits)
-        found = self.companions.array(call)
-        if isinstance(found, Layout):
-            self.done[id(call)] = self._made(found)
-            return None
-        if self.depth >= DEPTH:
-            raise Odd(f"pickles inside pickles, more than {DEPTH} deep")
-        self.work.spend(len(found.data))
-        inner = Builder(found, self.storages, self.limits, self.convert, self.depth + 1, self.work)
-        self.done[id(call)] = inner.build()
-        self.notes += inner.notes
-        return None
-
-    def _embedded(self, call: Call) -> Plan | None:
-        """A whole torch.save file as a bytes argument: what plain pickle makes of a tensor or storage."""
-        from .legacy import embedded_value
-        from .ndarray import raw_bytes
-
-        raw = raw_bytes(argument(call))
-        if raw is None:
-            raise Odd("no bytes")
-        if self.depth >= DEPTH:
-            raise Odd(f"torch files inside torch files, more than {DEPTH} deep")
-        self.work.spend(len(raw))
-        name = f"{self.document.name}@{call.offset}"
-        self.done[id(call)], notes = embedded_value(raw, name, self.limits, self.convert, self.depth + 1, self.work)
-        self.notes += notes
-        return None
-
     def _stored(self, call: Call) -> Storage:
         """The storage in an embedded torch file: what plain pickle makes of each storage, once."""
         if call.dotted == EMBEDDED and id(call) not in self.done:
-            self._embedded(call)
+            embedded(self, call)
         value = self.done.get(id(call))
         if type(value) is not Storage:
             raise Odd("the storage is no persistent id, and no torch file that holds one")
@@ -379,7 +325,7 @@ class Builder:
         templates = rows[0].run.machine.templates.values()
         for template in templates:
             if template.meaning is None:
-                template.meaning = self._meaning(template)
+                template.meaning = meant(template, self.storages, self.limits.rank)
         changed = rows[0].run.machine.changed
         if changed or not all(template.meaning for template in templates):
             rows = [row for row in rows if row.template.meaning and id(row) not in changed]
@@ -391,35 +337,3 @@ class Builder:
                 row.value = tensor
             else:  # a row lives in a cycle with its run: an array there would keep the file mapped until the next garbage collection
                 self.done[id(row)] = self.convert(tensor)
-
-    def _meaning(self, template: Template) -> Meaning | bool:
-        """What makes a Layout of this template's rows; False where the names are not those of a plain tensor."""
-        storage, location = template.storage, template.location
-        dtype = STORAGE_TYPES.get(storage.dotted) if type(storage) is Global else None
-        plain = template.function.dotted == V2 and text(template.tag) == "storage" and template.hooks.dotted == "collections.OrderedDict"
-        if dtype is None or not plain or type(location) is not str or location == "meta":
-            return False
-        return Meaning(self.storages, dtype, location, self.limits.rank)
-
-
-class Meaning:
-    """What the rows of one template mean: tensors of one element type on one device."""
-
-    __slots__ = ("dtype", "location", "rank", "storages")
-
-    def __init__(self, storages: Storages, dtype: DType, location: str, rank: int) -> None:
-        self.storages = storages
-        self.dtype = dtype
-        self.location = location
-        self.rank = rank
-
-    def layout(self, row: Row) -> Layout:
-        count, offset, shape, strides, grad = row.geometry()
-        storage = self.storages.get(row.key, self.dtype, self.location, count)
-        layout = Layout(storage.dtype, shape, strides, offset, storage, grad, storage.device)
-        last, _, wrong = reach(shape, strides)
-        if wrong or offset < 0 or storage.fault or (last + offset) * storage.dtype.itemsize >= storage.nbytes:
-            fault = storage.fault or bounds(storage.dtype, shape, strides, offset, storage, self.rank)
-            if fault:
-                layout.fault = fault
-        return layout

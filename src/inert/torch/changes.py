@@ -13,10 +13,10 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from ..pickle.encode import parts_of
 from ..pickle.nodes import Call, Dict, List, Set
 from ..pickle.row import Row
+from .arguments import Odd
 from .build import ATOMS
 from .keys import set_plan
 from .objects import RECONSTRUCTORS, Key, Object
-from .rebuild import Odd
 from .values import CONTAINERS
 
 TYPE_CHECKING = False

@@ -22,9 +22,9 @@ from ..pickle.decode import Document, decode
 from ..pickle.nodes import Call, Dict, Global, shown
 from ..pickle.row import Row
 from ..source import Source
+from .arguments import Odd, integers, text
 from .ndarray import dtype_text, item_type, laid_out, plain_dtype
 from .raw import companion_of
-from .rebuild import Odd, integers, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ Facts: torch 2.13 torch/distributed/checkpoint/metadata.py and filesystem.py; to
 from __future__ import annotations
 
 from ..pickle.nodes import Call, Dict, List, shown
-from .rebuild import Odd, dtype_of, integers
+from .arguments import Odd, dtype_of, integers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from ..dtypes import DTYPES, DType
 from ..layout import Layout, Storage
-from .rebuild import Odd, Rebuilder
+from .arguments import Odd
+from .rebuild import Rebuilder
 from .script import PARAMETER
 
 TYPE_CHECKING = False

@@ -11,9 +11,9 @@ from __future__ import annotations
 import codecs
 
 from ..pickle.nodes import ByteString, Call, List
+from .arguments import text
 from .ndarray import raw_bytes
 from .objects import Device, Plan, Size
-from .rebuild import text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from ..finding import Finding
 from ..pickle.decode import Document, decode
 from ..pickle.nodes import List, shown
 from ..source import BytesSource
-from .rebuild import Odd, Storages, class_of, text
+from .arguments import Odd, text
+from .persistent import Storages, class_of
 from .storages import STORAGE_TYPES
 
 TYPE_CHECKING = False

@@ -16,9 +16,10 @@ from ..errors import FormatError
 from ..layout import Layout, Storage
 from ..pickle.nodes import Call, Global
 from ..tensor import Tensor
+from .arguments import Odd
 from .keys import fill_dict
 from .objects import Device, Object
-from .rebuild import Odd, Rebuilder
+from .rebuild import Rebuilder
 from .script import tensor_of
 from .storages import SCALAR_TYPES
 

@@ -14,6 +14,7 @@ from ..dtypes import DTYPES, DType, foreign
 from ..layout import Layout, Storage, contiguous
 from ..pickle.nodes import ByteString, Call, Global, List
 from ..source import BytesSource
+from .arguments import Odd, integers, take
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,8 +111,6 @@ def item_type(text: str) -> tuple[DType, str] | None:
 
 def array_layout(call: Any, limits: Limits) -> Layout:
     """The Layout of a pickled array. Odd where its state is not an array's; object arrays and records are Odd too."""
-    from .rebuild import Odd, integers
-
     shape, dtype, fortran, data = array_state(call)
     known = item_type(dtype_text(dtype))
     raw = raw_bytes(data)
@@ -140,8 +139,6 @@ def laid_out(
 
 def array_state(call: Any) -> tuple[Any, Any, bool, Any]:
     """(shape, dtype, Fortran order, data) of a pickled array, as nodes. Odd where it is none."""
-    from .rebuild import Odd
-
     if isinstance(call, Call) and call.dotted in ARRAYS and call.states:
         state = call.states[-1]
         if type(state) is tuple and len(state) in (4, 5):
@@ -154,8 +151,6 @@ def array_state(call: Any) -> tuple[Any, Any, bool, Any]:
 
 def object_items(call: Any) -> list[Any] | None:
     """The nodes of an object array, or None."""
-    from .rebuild import Odd
-
     try:
         data = array_state(call)[3]
     except Odd:
@@ -165,8 +160,6 @@ def object_items(call: Any) -> list[Any] | None:
 
 def scalar(call: Call) -> Any:
     """A NumPy scalar of its own type. Odd where its bytes do not fit its dtype."""
-    from .rebuild import Odd, take
-
     dtype, data = take(call.arguments, 1, 2)
     text, raw = dtype_text(dtype), raw_bytes(data)
     known = item_type(text)
@@ -180,8 +173,6 @@ def scalar(call: Call) -> Any:
 
 def dtype_value(call: Call) -> Any:
     """A NumPy dtype. Odd for records and whatever is outside the plain grammar."""
-    from .rebuild import Odd
-
     text = dtype_text(call)
     known = item_type(text)
     if known is None and text not in ("O", "|O", "O8", "|O8"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from ..pickle.nodes import Call, shown
-from .rebuild import class_name
+from .persistent import class_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from __future__ import annotations
 from ..errors import FormatError
 from ..pickle.decode import Machine
 from ..pickle.nodes import Call, Dict, Global, Node, Raw
+from .arguments import Odd, integers, text
 from .ndarray import dtype_text, item_type, laid_out
-from .rebuild import Odd, integers, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,8 +14,9 @@ import re
 from ..pickle.nodes import ByteString, Call, Dict, Global, List, Reference, Set
 from ..pickle.row import Row
 from .allowed import DEVICES, LAYOUTS, TENSOR_CLASSES
+from .arguments import integers, text
 from .needs import Refused, differentiable, needed
-from .rebuild import REBUILD, integers, text
+from .rebuild import REBUILD
 from .storages import TENSOR_TYPES
 
 TYPE_CHECKING = False

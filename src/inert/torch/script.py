@@ -14,9 +14,10 @@ from __future__ import annotations
 from ..dtypes import DTYPES, DType
 from ..layout import Layout, Storage
 from ..tensor import Tensor
+from .arguments import Odd
 from .build import Builder
 from .objects import Plan
-from .rebuild import Odd, Rebuilder
+from .rebuild import Rebuilder
 from .values import argument
 
 TYPE_CHECKING = False
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from ..pickle.decode import Document
     from ..pickle.nodes import Call
     from ..source import Span
-    from .rebuild import Storages
+    from .persistent import Storages
 
 PARAMETER = "torch.nn.parameter.Parameter"
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..sink import Piece
-    from .rebuild import Storages
+    from .persistent import Storages
 
 
 class Storing:

@@ -14,8 +14,9 @@ from ..errors import InertError, LimitError, TruncatedError
 from ..finding import Finding
 from ..layout import Layout, Storage, bounds
 from ..pickle.nodes import Global, List, Reference, shown
+from .arguments import Odd, text
 from .legacy import decode_at
-from .rebuild import Odd, Storages, class_of, text
+from .persistent import Storages, class_of
 from .storages import STORAGE_TYPES, TENSOR_TYPES
 
 TYPE_CHECKING = False

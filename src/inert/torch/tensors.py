@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from ..pickle.nodes import Call, Dict, Global, List
 from .allowed import FIXED, REBUILDS, REGISTERED, allowed
+from .distributed import attributes
 from .needs import Refused, differentiable, jagged, needed, quantized, sparse
-from .placements import attributes
 from .rules import kind_of
 
 TYPE_CHECKING = False

@@ -18,7 +18,7 @@ from ..memory import PARAMETER
 from ..pickle.nodes import Call, Dict, Global, List, Node, Reference, Set
 from ..tensor import Tensor
 from .objects import RECONSTRUCTORS, Device, Key, Object, Size
-from .rebuild import class_of
+from .persistent import class_of
 from .respelling import AS_IT_IS
 from .storages import CLASS_OF, DTYPE_VALUES, SPARSE_PARTS
 from .storing import solid

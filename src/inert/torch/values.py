@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections import Counter, OrderedDict, defaultdict, deque
 
 from ..pickle.nodes import Call, Dict, Global, List, Set
+from .arguments import Odd, text
 from .keys import fill_dict, set_plan
 from .ndarray import DTYPE, SCALARS, dtype_value, scalar
 from .objects import Plan
-from .rebuild import Odd, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,8 +17,10 @@ from ..pickle.nodes import ByteString, Call, Dict, Global, List, Reference, Set
 from ..pickle.opcodes import OPCODES
 from ..pickle.row import Row
 from .allowed import CONSTANTS, REBUILDS, STORAGE_CLASSES, TENSOR_CLASSES, allowed, torch_name
+from .arguments import Odd, text
 from .needs import Refused, differentiable, needed
-from .rebuild import Odd, Rebuilder, Storages, text
+from .persistent import Storages
+from .rebuild import Rebuilder
 from .rules import CLASSES, FUNCTIONS, RULES, effects, kind_of
 from .storages import STORAGE_TYPES, UNTYPED
 from .tensors import rebuilt
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from ..limits import Limits
     from ..pickle.decode import Document
     from ..source import Span
-    from .rebuild import Declared
+    from .persistent import Declared
 
 V2 = "torch._utils._rebuild_tensor_v2"
 OBJECTS = ("torch.distributed._shard.sharded_tensor.api.ShardedTensor", "torch.distributed._sharded_tensor.api.ShardedTensor")

@@ -1,9 +1,7 @@
 """What DeepSpeed's ZeRO says in its files: plain values of every rank → the weights by name.
 
-Knows: how flat partitions lie one behind another in ZeRO-1 and 2 (a group is cut into one partition for each rank) and in ZeRO-3 (each
-parameter is cut into one part for each rank), how frozen parameters, buffers and tied parameters are said, and which names and which order
-DeepSpeed's own consolidation gives. A tensor's runs are worked out when its bytes are wanted.
-Refuses to know: files, and optimizer states. What a rank's file says is a ``Told``: its value, or why there is none.
+Knows: how frozen parameters, buffers and tied parameters are said, and which names and which order DeepSpeed's own consolidation gives.
+Refuses to know: how partitions lie (partitions.py), how a fact is spelled (zero_said.py), files, and optimizer states.
 
 Facts: DeepSpeed 0.19.8 (utils/zero_to_fp32.py; checkpoint/constants.py; state_dict of runtime/zero/stage_1_and_2.py, stage3.py and
 runtime/bf16_optimizer.py; _common_checkpoint_state, _get_zero_param_shapes and _get_shared_params of runtime/engine.py).
@@ -14,230 +12,22 @@ from __future__ import annotations
 from collections import Counter
 from math import prod
 
-from ..dtypes import DTYPES
-from ..finding import Finding
-from ..layout import Layout, Storage, contiguous
+from ..finding import Finding, are
 from ..tensor import Tensor
-from ..tiled import geometry, strung
 from ..widened import Widened, widens
-from .objects import Object
-from .rebuild import Odd
+from .partitions import FLOAT32, Flat, Joined, Strung, Woven, flats_of, refused
+from .zero_said import alien, inner, is_text, pairs, shape_of, stage_of, worlds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from ..dtypes import DType
     from ..limits import Limits
-    from ..tiled import Run
+    from .zero_said import Told
 
-FLOAT32 = DTYPES["float32"]
-STAGES = {"disabled": 0, "optimizer_states": 1, "gradients": 2, "weights": 3}  # by name, where an enumeration is not saved by value
 PARTITIONS, FLATS = "single_partition_of_fp32_groups", "fp32_flat_groups"  # of stages 1 and 2, and of stage 3
-SHOWN = 5  # names in one sentence
-
-
-class Told:
-    """What a file says: its dictionary, or the reason why there is none."""
-
-    __slots__ = ("fault", "file", "value")
-
-    def __init__(self, file: str, value: Any, fault: str = "") -> None:
-        self.file = file
-        self.value: dict[Any, Any] = value if isinstance(value, dict) else {}
-        self.fault = fault or ("" if isinstance(value, dict) else f"{file} holds no dictionary")
-
-
-class Flat:
-    """A flat tensor of one rank: how many elements it has, and why it cannot be used, "" where it can."""
-
-    __slots__ = ("count", "fault", "file", "tensor")
-
-    def __init__(self, value: Any, file: str) -> None:
-        self.file = file
-        self.tensor = value
-        self.count = 0
-        self.fault = self._wrong(value)
-
-    def _wrong(self, value: Any) -> str:
-        if not isinstance(value, Tensor):
-            return f"{self.file} holds no tensor where a flat partition is due"
-        layout = value.layout
-        if layout.kind != "dense" or len(layout.shape) != 1 or layout.storage is None or layout.conj or layout.neg:
-            return f"{self.file} holds a {layout.kind} {layout.dtype}{list(layout.shape)[:SHOWN]} where a flat partition is due"
-        self.count = layout.shape[0]
-        if self.count > 1 and layout.strides != (1,):
-            return f"{self.file} holds a flat partition that is no plain run of elements"
-        return f"{self.file}: {layout.fault}" if layout.fault else ""
-
-    def run(self, start: int, count: int) -> Run:
-        """Some of its elements. Odd where they are not there."""
-        if self.fault:
-            raise Odd(self.fault)
-        if start + count > self.count:
-            raise Odd(f"elements {start:,} to {start + count:,} are wanted of a partition of {self.count:,} in {self.file}")
-        return self.tensor.layout, start, count
-
-
-def flats_of(value: Any, file: str) -> list[Flat]:
-    """The flat tensors under a key: a list of them, or one. Those that together are more than their storage holds overlap: refused."""
-    found = [Flat(one, file) for one in (value if isinstance(value, (list, tuple)) else [value])]
-    held: dict[Any, int] = {}
-    for flat in found:
-        if not flat.fault:
-            held[flat.tensor.storage] = held.get(flat.tensor.storage, 0) + flat.tensor.nbytes
-    for flat in found:
-        if not flat.fault and held[flat.tensor.storage] > flat.tensor.storage.nbytes:
-            flat.fault = f"the flat partitions of {file} lie over one another"
-    return found
-
-
-# -- elements that several ranks hold together ----------------------------------------------------------------------------------
-
-
-class Joined:
-    """A group of ZeRO-1 and 2: the partitions of all ranks end to end, all but the last of one size."""
-
-    def __init__(self, flats: dict[int, Flat], world: int, absent: Callable[[int], str]) -> None:
-        self.flats = flats
-        self.world = world
-        self.absent = absent
-        sizes = Counter(flat.count for rank, flat in flats.items() if rank < world - 1 and not flat.fault)
-        last = flats.get(world - 1)
-        self.size = max(sizes, key=lambda size: (sizes[size], size)) if sizes else last.count if last is not None and world == 1 else None
-        for rank, flat in flats.items():
-            wrong = self.size is not None and (flat.count > self.size or (flat.count != self.size and rank != world - 1))
-            if wrong and not flat.fault:
-                flat.fault = f"the partition in {flat.file} has {flat.count:,} elements where {self.size:,} are due"
-
-    @property
-    def dtype(self) -> DType:
-        return dtype_of(self.flats.values())
-
-    def surplus(self, needed: int) -> str:
-        """Why all partitions together cannot be those of parameters with this many elements; "" where they may, or are not all there."""
-        if len(self.flats) < self.world or any(flat.fault for flat in self.flats.values()):
-            return ""
-        held, step = sum(flat.count for flat in self.flats.values()), 2 * self.world
-        return "" if -(-needed // step) == -(-held // step) else f"the parameters take {needed:,} elements, the partitions hold {held:,}"
-
-    def runs(self, offset: int, count: int) -> Iterator[Run]:
-        """Where elements of the group lie. Odd where some are not there."""
-        while count:
-            rank, start = divmod(offset, self.size) if self.size else (0, 0)
-            flat = self.flats.get(rank)
-            if flat is None or not self.size:
-                raise Odd(self.absent(rank) if flat is None else flat.fault or "the partitions are empty")
-            step = min(count, self.size - start)
-            yield flat.run(start, step)
-            offset += step
-            count -= step
-
-
-class Woven:
-    """The flat groups of ZeRO-3: each rank holds its part of every parameter, in one order, through all its groups end to end."""
-
-    def __init__(self, flats: dict[int, list[Flat]], world: int, absent: Callable[[int], str]) -> None:
-        self.flats = flats
-        self.world = world
-        self.absent = absent
-        kinds = Counter(tuple(flat.count for flat in held) for held in flats.values() if not any(flat.fault for flat in held))
-        self.sizes = max(kinds, key=lambda sizes: kinds[sizes]) if kinds else ()
-        for held in flats.values():
-            counts = tuple(flat.count for flat in held)
-            for flat in held:
-                if not flat.fault and counts != self.sizes:
-                    flat.fault = f"{flat.file} has partitions of other sizes than the other files"
-
-    @property
-    def dtype(self) -> DType:
-        return dtype_of(flat for held in self.flats.values() for flat in held)
-
-    def part(self, count: int) -> int:
-        """Elements of a parameter that each rank holds."""
-        return -(-count // self.world)
-
-    def surplus(self, needed: int) -> str:
-        held = sum(self.sizes)
-        return "" if needed == held or not self.sizes else f"the parameters take {needed:,} elements of each rank, which hold {held:,}"
-
-    def runs(self, offset: int, count: int) -> Iterator[Run]:
-        """Where a parameter of ``count`` elements lies whose parts begin at ``offset``. Odd where some are not there."""
-        part, rank = self.part(count), 0
-        while count > 0:
-            held = self.flats.get(rank)
-            if held is None:
-                raise Odd(self.absent(rank))
-            yield from self._of(held, offset, min(part, count))
-            count -= part
-            rank += 1
-
-    def _of(self, held: list[Flat], offset: int, count: int) -> Iterator[Run]:
-        for flat in held:
-            step = min(count, flat.count - offset)
-            if step > 0:
-                yield flat.run(offset, step)
-                count -= step
-                offset = flat.count
-            elif flat.fault and not flat.count:
-                raise Odd(flat.fault)
-            offset -= flat.count
-            if not count:
-                return
-        if count:
-            raise Odd(
-                f"its part lies beyond the {sum(flat.count for flat in held):,} elements of {held[0].file if held else 'the partitions'}"
-            )
-
-
-def dtype_of(flats: Iterable[Flat]) -> DType:
-    """The element type of most flat tensors: float32, unless somebody trained with other master weights."""
-    found = Counter(flat.tensor.dtype for flat in flats if not flat.fault)
-    return found.most_common(1)[0][0] if found else FLOAT32
-
-
-class Strung:
-    """A parameter's Layout, made when it is asked for. Knows partitions, and no file's Content: a map goes with its last view."""
-
-    __slots__ = ("dtype", "limits", "made", "name", "runs", "shape")
-
-    def __init__(self, name: str, dtype: DType, shape: tuple[int, ...], runs: Callable[[], Iterator[Run]], limits: Limits) -> None:
-        self.name = name
-        self.dtype = dtype
-        self.shape = shape
-        self.runs = runs
-        self.limits = limits
-        self.made: Layout | None = None
-
-    def layout(self) -> Layout:
-        if self.made is None:
-            try:
-                found = self._sound()
-                self.made = strung(self.dtype, self.shape, found, lambda: list(self.runs()), self.name, self.limits)
-                self.made.requires_grad = any(flat.requires_grad for flat, _, _ in found)
-            except Odd as odd:
-                self.made = refused(self.name, self.dtype, self.shape, str(odd))
-        return self.made
-
-    def _sound(self) -> list[Run]:
-        """Its runs. Odd where one is missing or of another type."""
-        found = list(self.runs())
-        for flat, _, _ in found:
-            if flat.dtype is not self.dtype:
-                raise Odd(f"a partition of {flat.dtype} among those of {self.dtype}")
-        return found
-
-
-def refused(name: str, dtype: DType, shape: tuple[int, ...], why: str) -> Layout:
-    """The Layout of a tensor whose elements are not to be had."""
-    storage = Storage(name, prod(shape) * dtype.itemsize, dtype, "cpu", None)
-    made = Layout(dtype, shape, contiguous(shape), 0, storage)
-    made.fault = storage.fault = why
-    return made
-
-
-# -- the weights of one model-parallel rank ----------------------------------------------------------------------------------------
 
 
 class Weights:
@@ -428,55 +218,3 @@ class Weights:
         given = {name.rpartition(".")[0] for name in known} if self.experts else set()
         lost = [name for name in self.experts if name not in known and name not in given]
         return {name: self._faulty(name, self.experts[name], "its expert's file is not there") for name in lost}
-
-
-def inner(told: Told) -> Told:
-    """The optimizer's own dictionary of an optimizer file."""
-    return told if told.fault else Told(told.file, told.value.get("optimizer_state_dict"))
-
-
-def worlds(said: Any) -> int:
-    """partition_count: a number, or one for each group, of which the largest is that of all ranks; 0 for neither."""
-    found = list(said) if isinstance(said, (list, tuple)) else [said]
-    return max(found) if found and all(type(one) is int and one > 0 for one in found) else 0
-
-
-def stage_of(said: Any) -> int | None:
-    """ZeRO's stage, which is saved as a number or as a member of ZeroStageEnum."""
-    if isinstance(said, Object) and said.type.endswith("ZeroStageEnum") and isinstance(said.arguments, tuple) and said.arguments:
-        said = said.arguments[-1]
-    if type(said) is str:
-        said = STAGES.get(said)
-    return said if type(said) is int and 0 <= said <= 3 else None
-
-
-def alien(model: dict[Any, Any]) -> str:
-    """Why partitions cannot be put together at all: DeepSpeed's own consolidation refuses AutoEP's partitions of ZeRO-3, too."""
-    layers = model.get("ds_autoep_layers") or model.get("autoep_layers")
-    formats = [one.get("checkpoint_format") for one in layers if isinstance(one, dict)] if isinstance(layers, list) else []
-    return "AutoEP has cut the experts among other ranks than the rest" if "zero3_partitioned" in formats else ""
-
-
-def shape_of(said: Any, dtype: DType, limits: Limits) -> tuple[int, ...] | None:
-    """A shape as DeepSpeed saves it; None for what is none."""
-    if not isinstance(said, (tuple, list)) or not all(type(size) is int for size in said):
-        return None
-    shape = tuple(said)
-    return None if geometry(dtype, shape, limits) else shape
-
-
-def is_text(name: Any) -> bool:
-    return type(name) is str
-
-
-def pairs(said: Any) -> list[tuple[str, Any]]:
-    """The items of a dictionary by name."""
-    return [(name, value) for name, value in said.items() if type(name) is str] if isinstance(said, dict) else []
-
-
-def listed(names: list[str]) -> str:
-    return ", ".join(name[:80] for name in names[:SHOWN]) + (f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else "")
-
-
-def are(names: list[str]) -> str:
-    return f"{'is' if len(names) == 1 else 'are'} also {listed(names)}"

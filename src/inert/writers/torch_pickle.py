@@ -11,8 +11,9 @@ from ..pickle.encode import Encoder
 from ..pickle.nodes import Reference
 from ..pickle.style import fresh
 from ..tensor import Tensor
+from ..torch.arguments import Odd, text
 from ..torch.changes import Changes
-from ..torch.rebuild import Odd, class_of, text
+from ..torch.persistent import class_of
 from ..torch.unbuild import Unbuilder
 
 TYPE_CHECKING = False

@@ -13,10 +13,11 @@ from ..containers.zipwrite import ID, ID_LENGTH, Archive, Record
 from ..errors import UnsupportedError
 from ..finding import Finding
 from ..formats.torch_zip import TorchZip
-from ..pickle.encode import Encoder, style_of
+from ..pickle.encode import Encoder
+from ..pickle.roundtrip import style_of
 from ..pickle.row import Row
+from ..torch.arguments import text
 from ..torch.changes import Changes
-from ..torch.rebuild import text
 from ..torch.storing import Storing
 from ..torch.unbuild import Unbuilder
 from . import File, Plan
