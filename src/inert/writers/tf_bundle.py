@@ -43,6 +43,11 @@ if TYPE_CHECKING:
 
 SHOWN = 5
 MANY = 99_999  # data files: what the names have digits for
+# Types of which TensorFlow cuts and joins slices (GetSliceValue); of any other it gives back a slice as it was saved, and nothing else
+JOINED = frozenset(
+    ("float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool", "bfloat16", "complex64", "complex128", "qint8", "quint8",
+     "qint32", "int4", "uint4")
+)  # fmt: skip
 CASTS = {"complex32": "complex64", "bcomplex32": "complex64", "float8_e8m0fnu": "bfloat16"}
 
 
@@ -124,7 +129,7 @@ def laid(tensors: dict[str, Tensor]) -> tuple[list[Run], dict[bytes, bytes]]:
     for key, name in sorted(keys.items()):
         tensor = tensors[name]
         layout = tensor.layout
-        if layout.kind == "tiled" and layout.slices:
+        if layout.kind == "tiled" and layout.slices and (layout.dtype in JOINED or as_stored(layout)):
             wholes[key] = head_bytes(number_of(name, layout), layout.shape) + slices_bytes(layout.slices)
             runs += sliced(name, key, tensor)
         else:
@@ -163,14 +168,19 @@ def run(name: str, key: bytes, tensor: Tensor) -> Run:
     return Run(key, head_bytes(number_of(name, layout), layout.shape), piece, known_crc(layout, piece))
 
 
+def as_stored(layout: Layout) -> bool:
+    """Whether the elements of a partitioned tensor are still those of its slices."""
+    parts = layout.components.values()
+    return len(parts) == len(layout.slices) and all(part.dtype == layout.dtype for part in parts)
+
+
 def sliced(name: str, key: bytes, tensor: Tensor) -> Iterator[Run]:
     """The runs of a partitioned tensor's slices: as they are stored, or cut from the tensor where it has been given other elements."""
     from ..arrays import narrow
 
     layout = tensor.layout
     elements(name, tensor)
-    parts = list(layout.components.values())
-    same = len(parts) == len(layout.slices) and all(part.dtype == layout.dtype for part in parts)
+    parts, same = list(layout.components.values()), as_stored(layout)
     for number, extents in enumerate(layout.slices):
         offsets, sizes = box_of(extents, layout.shape)
         if same:
@@ -295,15 +305,16 @@ def graph_lost(saved: Saved, flat: Flat) -> list[tuple[str, str]]:
 
 
 def copied(saved: Saved, options: Options, stem: str) -> Plan | None:
-    """The files of a bundle as they are, under the new prefix; None where anything is changed, missing or damaged."""
+    """The files of a bundle as they are, under the new prefix; None where anything is changed or missing."""
     content = saved.source.content if saved.source is not None else None
-    if not isinstance(content, TfBundle) or options.max_shard_size or len(content.bundles) != 1 or content.odd:
+    if not isinstance(content, TfBundle) or options.max_shard_size or len(content.bundles) != 1:
         return None
     bundle, tensors = content.bundles[0], content.tensors()
     root = saved.root
-    if bundle.notes or bundle.order != "little" or bundle.header.shards > MANY or type(root) is not dict or list(root) != list(tensors):
+    if bundle.order != "little" or bundle.header.shards > MANY or type(root) is not dict or list(root) != list(tensors):
         return None
-    if any(root[name] is not tensor or tensor.fault for name, tensor in tensors.items()):
+    used = {number for _, _, number, _, _, _ in content.places()}
+    if any(root[name] is not tensor for name, tensor in tensors.items()) or any(bundle.place(number, 0, 0)[1] for number in used):
         return None
     count = bundle.header.shards
     held = {number: bundle.shard(number).file for number in range(count)}
