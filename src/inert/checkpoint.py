@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from .errors import UnsupportedError
 from .finding import ERROR, Finding
-from .index import TensorIndex
+from .index import NamedIndex, TensorIndex, alike
 from .names import Lister, piece
 from .torch.distributed import FLAT
 
@@ -182,7 +182,8 @@ class Checkpoint:
 
     def _rooted(self) -> tuple[Any, list[Finding], Any, list[Any]]:
         """The root, what was odd about it, and what it was at first."""
-        value, notes = self.content.root()
+        listed = self._made.get("tensors")
+        value, notes = self.content.root(listed.now) if type(listed) is NamedIndex else self.content.root()
         return value, notes, value, list(value.items()) if isinstance(value, dict) else []
 
     @property
@@ -190,14 +191,54 @@ class Checkpoint:
         """Every tensor by name, in the object's order. Nothing but metadata is read.
 
         Assigning an array or Tensor under a name, and deleting a name, changes that place of ``root``; a new name goes into the deepest
-        dict that its beginning leads to."""
+        dict that its beginning leads to. Where a format names tensors itself (TensorFlow's), names are all there is to them."""
 
         def make() -> Any:
             listed = self._listed()
-            return listed.tensors if type(listed) is Listing else TensorIndex(self, listed.tensors)
+            return (NamedIndex if type(listed) is Listing else TensorIndex)(self, listed.tensors)
 
-        made: TensorIndex = self._once("tensors", make)  # of a format that names tensors itself: its own mapping, which nobody can change
+        made: TensorIndex = self._once("tensors", make)
         return made
+
+    def changing(self) -> dict[str, Any] | None:
+        """Of a format that names tensors itself: the root, made if need be, where it is a dict of these names, so that it changes with
+        them. None for a tree of objects, which will be made anew. UnsupportedError where that was changed itself."""
+        with self._lock:
+            flat = self._flat()
+            if flat:
+                root: dict[str, Any] = self.root
+                return root if type(root) is dict else None
+            self._tree()
+            self._made.pop("root", None)
+            return None
+
+    def named(self) -> Any:
+        """Of a format that names tensors itself: what there is to be saved, with the changes made to ``tensors`` and ``root``.
+        UnsupportedError for changes in a tree of objects, which says no names."""
+        if "root" in self._made and self._flat():
+            return dict(self.root) if type(self.root) is dict else self.root
+        self._tree()
+        return dict(self.tensors.items())
+
+    def _flat(self) -> bool:
+        """Whether the format's root is the dict of its tensors by their names."""
+
+        def make() -> bool:
+            fresh = self.content.root()[0]
+            return type(fresh) is dict and list(fresh) == list(self._listed().tensors)
+
+        made: bool = self._once("flat", make)
+        return made
+
+    def _tree(self) -> None:
+        """UnsupportedError where somebody has changed the tree of objects."""
+        if "root" in self._made and not alike(self.root, self._made_anew()):
+            text = "the tree of objects was changed, and where something stands in it says no name"
+            raise UnsupportedError(text, part="ckpt.root", hint="change ckpt.tensors")
+
+    def _made_anew(self) -> Any:
+        index: Any = self.tensors
+        return self.content.root(index.now)[0]
 
     def untouched(self) -> bool:
         """Whether ``root`` is still what was read."""

@@ -1,6 +1,7 @@
 """Tensors by name as places in the saved object: assigning and deleting change the object.
 
-Knows: which container and key a name's path leads to, and where a new name belongs.
+Knows: which container and key a name's path leads to, and where a new name belongs. Of a format that names
+tensors itself, the names are all there is.
 Refuses to know: files, and how what was changed is written.
 """
 
@@ -14,6 +15,7 @@ from .tensor import Tensor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import ItemsView, Iterator, Mapping, ValuesView
     from typing import Any
 
     from .checkpoint import Checkpoint
@@ -87,6 +89,91 @@ class TensorIndex(dict[str, Tensor]):
         super().clear()
         for name, tensor in items:
             super().__setitem__(name, Tensor(tensor.layout, tensor.limits).place(new, known.path[:-1], fresh) if name == new else tensor)
+
+
+class NamedIndex(MutableMapping[str, Tensor]):
+    """Tensors of a format that names them itself. Nothing but what is asked for is looked up before the first change, which lists them all.
+
+    Where the root is a dict of these names, it changes too; a tree of objects is made anew, without what has no place in it."""
+
+    def __init__(self, checkpoint: Checkpoint, tensors: Mapping[str, Tensor]) -> None:
+        self._checkpoint = checkpoint
+        self._held = tensors
+        self._own: dict[str, Tensor] | None = None  # once something has been changed
+
+    def __getitem__(self, name: str) -> Tensor:
+        return self._held[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._held)
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def items(self) -> ItemsView[str, Tensor]:
+        return self._held.items()
+
+    def values(self) -> ValuesView[Tensor]:
+        return self._held.values()
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        tensor = as_tensor(value)
+        known = self.get(name)
+        path = known.path if known is not None else (name,)
+        placed = tensor.place(name, path[:-1], path[-1])
+        own, root = self._changing()
+        own[name] = placed
+        if root is not None:
+            root[name] = placed
+
+    def __delitem__(self, name: str) -> None:
+        self[name]  # KeyError where there is none
+        own, root = self._changing()
+        del own[name]
+        if root is not None:
+            root.pop(name, None)
+
+    def rename(self, old: str, new: str) -> None:
+        """Give a tensor another name; it keeps its place in the order. ValueError where another has the name already, or for no name."""
+        known = self[old]
+        if not new or new in self:
+            raise ValueError(f"{new!r} is there already" if new else f"{old!r} needs a name")
+        fresh = Tensor(known._layout, known.limits).place(new, (), new)
+        own, root = self._changing()
+        for names in (own,) if root is None else (own, root):
+            if old in names:
+                names[old] = fresh
+                rekey(names, {old: new})
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} tensors by name>"
+
+    def now(self, tensor: Tensor) -> Tensor | None:
+        """What a tensor of the format has become: it, another one under its name, or None."""
+        return tensor if self._own is None else self._own.get(tensor.name)
+
+    def _changing(self) -> tuple[dict[str, Tensor], dict[str, Any] | None]:
+        """The tensors that may be changed, and the root where it is a dict of their names."""
+        if self._own is None:
+            self._held = self._own = dict(self._held.items())
+        return self._own, self._checkpoint.changing()
+
+
+def alike(a: Any, b: Any) -> bool:
+    """Whether two trees of dicts hold the same objects in the same order."""
+    todo, seen = [(a, b)], set()
+    while todo:
+        one, other = todo.pop()
+        if type(one) is dict and type(other) is dict:
+            if (id(one), id(other)) in seen:
+                continue
+            seen.add((id(one), id(other)))
+            if list(one) != list(other):
+                return False
+            todo += zip(one.values(), other.values(), strict=True)
+        elif one is not other:
+            return False
+    return True
 
 
 def rekey(container: dict[Any, Any], names: dict[Any, Any]) -> None:

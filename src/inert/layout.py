@@ -36,6 +36,7 @@ class Storage:
 
     # plain attributes with defaults here, not slots: there are as many storages as tensors, and few of them set more than five
     fault = ""
+    crc32c = 0  # masked, of all of the bytes, where the file has it for them; 0 where it does not
     lack = ""  # code of the finding where the fault is the record's: it is missing, or its size is not what was declared
     order = "little"
     _span: Span | None = None
@@ -85,6 +86,7 @@ class Layout:
     placement = holds = ""
     boxes: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = _NONE
     partial = False
+    slices: tuple[tuple[tuple[int, int], ...], ...] = ()  # of a partitioned variable: each component's box as its file spells it
 
     def __init__(
         self,

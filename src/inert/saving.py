@@ -82,7 +82,7 @@ def save(
     shards with Hugging Face's names and index; so does a folder, or a path that ends in .index.json, with shards of 5 GB.
     Raises UnsupportedError for what the format cannot hold; OSError passes through."""
     from .writers import Options, Saved, Written, copied, writer_for
-    from .writers.roots import portable
+    from .writers.roots import contents
     from .writers.sharded import bytes_of
 
     name, most = os.fsdecode(path), bytes_of(max_shard_size)
@@ -92,7 +92,7 @@ def save(
     if source is not None and writer.id == source.format and not metadata and source.content.plain() and source.untouched():
         plan = copied(source.content.source)
     else:
-        root, lost = (obj, []) if source is None else (source.root, []) if writer.id == source.format else portable(source)
+        root, lost = (obj, []) if source is None else contents(source, writer.id)
         saved = Saved(root, tensors_in(root), metadata, source)
         plan = writer.plan(saved, Options(name, protocol, alignment, most, shared, leaves, inner))
         plan.lost = [*lost, *plan.lost]

@@ -1,6 +1,7 @@
 """Protocol-buffer messages, field by field, in bounds.
 
-Knows: the wire types that programs write (varint, 64-bit, length-delimited, 32-bit) and that unknown fields are stepped over.
+Knows: the wire types that programs write (varint, 64-bit, length-delimited, 32-bit), that unknown fields are stepped over, and how a field
+is written.
 Refuses to know: what a field means; groups, which no program here writes, are refused. Values of length-delimited fields are places in
 the message, not copies; nothing recurses.
 
@@ -35,6 +36,27 @@ def varint(data: Bytes, at: int, end: int) -> tuple[int, int]:
         if shift > 63:
             raise FormatError("a number has more than ten bytes", offset=at - 1)
     raise TruncatedError("a number ends too early", offset=at)
+
+
+def encoded(value: int) -> bytes:
+    """A varint: of a negative number, that of its 64 bits in two's complement."""
+    value &= (1 << 64) - 1
+    made = bytearray()
+    while value > 0x7F:
+        made.append(value & 0x7F | 0x80)
+        value >>= 7
+    made.append(value)
+    return bytes(made)
+
+
+def number_field(number: int, value: int) -> bytes:
+    """A varint field; nothing for 0, as proto3 has it."""
+    return encoded(number << 3 | VARINT) + encoded(value) if value else b""
+
+
+def message_field(number: int, data: bytes) -> bytes:
+    """A length-delimited field."""
+    return encoded(number << 3 | DELIMITED) + encoded(len(data)) + data
 
 
 def fields(data: Bytes, at: int = 0, end: int | None = None) -> Iterator[tuple[int, int, int, int]]:

@@ -102,6 +102,9 @@ class TfBundle(Content):
         self._nodes: tuple[list[graph.Node], list[Finding]] | None = None
         self.objects = any(bundle.has(graph.KEY.encode()) for bundle in self.bundles)
 
+    def plain(self) -> bool:
+        return False  # an index from a stream is not all of it
+
     # -- tensors ----------------------------------------------------------------------------------------------------------------
 
     def listing(self) -> Listing:

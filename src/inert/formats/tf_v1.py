@@ -134,7 +134,7 @@ class TfV1(Content):
 
     def _layout(self, saved: Saved, slices: list[tuple[Shard, tuple[Extent, ...]]]) -> Layout:
         wrong = saved.fault
-        boxes = []
+        boxes, spelt = [], []
         for shard, extents in slices if len(saved.shape) <= self.limits.rank else ():
             try:
                 offsets, sizes = box_of(extents, saved.shape)
@@ -143,9 +143,10 @@ class TfV1(Content):
                 continue
             make = partial(self._values, shard, saved, extents, sizes)
             boxes.append(Box(offsets, sizes, Tensor(Values(saved.dtype, sizes, make), self.limits)))
+            spelt.append(extents)
         if not wrong and len(boxes) == 1 and whole(boxes[0], saved.shape) and not unfit(saved.dtype, saved.shape, None, self.limits):
             return boxes[0].tensor.layout
-        return assembled(saved.dtype, saved.shape, boxes, saved.name, wrong, self.limits)
+        return assembled(saved.dtype, saved.shape, boxes, saved.name, wrong, self.limits, spelt)
 
     def _values(self, shard: Shard, saved: Saved, extents: tuple[Extent, ...], sizes: tuple[int, ...]) -> Layout:
         """The Layout of one slice; one with a fault where its values are not there or too few."""

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from .plain import Replaced
 
 
+SAME = ("torchscript", "tf-bundle")  # formats that a destination means whose suffix says nothing else
+
+
 @dataclass(slots=True)
 class Converted:
     """What was written: paths of ``written`` files; ``lost``: (name of a value, why it is not in them); ``dropped``: names that were to be
@@ -106,10 +109,10 @@ def convert(
     rules = list(rename.items() if hasattr(rename, "items") else rename)
     casting, most = _casting(dtype, limits or DEFAULT), bytes_of(max_shard_size)
     with open(source, byteorder=byteorder, limits=limits or DEFAULT) as ckpt:
-        writer = writer_for(name, to, most, ckpt.format if ckpt.format == "torchscript" else "")  # old layouts become the new one
+        writer = writer_for(name, to, most, ckpt.format if ckpt.format in SAME else "")  # old layouts become the new one
         if for_weights_only and not writer.id.startswith("torch-"):
             raise UnsupportedError(f"{writer.id} is no format that torch.load reads", hint="name the destination .pt")
-        value, lost = _part(ckpt, root, unwrap, writer.id == ckpt.format)
+        value, lost = _part(ckpt, root, unwrap, writer.id)
         if root is None and not unwrap and writer.id != ckpt.format:
             lost = [*lost, *_beside(ckpt, value)]
         value = _chosen(value, ckpt, done, keep, drop, strip, rules)
@@ -149,14 +152,11 @@ def _casting(dtype: str | Sequence[str] | Mapping[str, str], limits: Limits) -> 
     return Casting(rules, limits) if rules else None
 
 
-def _part(ckpt: Checkpoint, root: str | None, unwrap: bool, same: bool) -> tuple[Any, list[tuple[str, str]]]:
+def _part(ckpt: Checkpoint, root: str | None, unwrap: bool, to: str) -> tuple[Any, list[tuple[str, str]]]:
     """The value that is to be written, and what is lost by choosing it."""
-    from ..writers.roots import portable
+    from ..writers.roots import contents
 
-    lost: list[tuple[str, str]] = []
-    value = ckpt.root if root is None else find(ckpt.root, root)
-    if root is None and not same:
-        value, lost = portable(ckpt)
+    value, lost = contents(ckpt, to) if root is None else (find(ckpt.root, root), [])
     if unwrap:
         if root is not None:
             raise UnsupportedError("root and unwrap both say which part", hint="use one of them")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from ..dtypes import DType
     from ..limits import Limits
+    from .messages import Extent
 
     class Bundle(Protocol):
         limits: Limits
@@ -84,7 +85,7 @@ class Stored:
     def layout(self) -> Layout:
         head, place = self.head, quick(self.raw)
         if place is not None:
-            return plain(head, *place)
+            return plain(head, *place, crc_of(self.raw))
         found = self.entry()
         return whole(head.bundle, self.key, found, [(head.bundle, found.slices)]) if found.slices else run(head.bundle, found)
 
@@ -140,20 +141,27 @@ def quick(raw: bytes) -> tuple[int, int, int] | None:
     match = TAIL.fullmatch(raw, size) if size else None
     if match is None:
         return None
-    shard, offset, length = match.groups()
+    shard, offset, length, _ = match.groups()
     return number_of(shard), number_of(offset), number_of(length)
 
 
+def crc_of(raw: bytes) -> int:
+    """The checksum of a usual entry, which stands last; 0 where it has none."""
+    match = TAIL.fullmatch(raw, usual_head(raw))
+    return int.from_bytes(raw[-4:], "little") if match is not None and match[4] else 0
+
+
 def run(bundle: Bundle, found: Entry) -> Layout:
-    return plain(Head(bundle, found), found.shard, found.offset, found.size)
+    return plain(Head(bundle, found), found.shard, found.offset, found.size, found.crc)
 
 
-def plain(head: Head, shard: int, offset: int, size: int) -> Layout:
+def plain(head: Head, shard: int, offset: int, size: int, crc: int = 0) -> Layout:
     """The Layout of a tensor whose bytes lie in one run."""
     bundle, dtype, shape = head.bundle, head.dtype, head.cut
     name, missing = bundle.place(shard, offset, size)
     storage = Storage(f"{name}@{offset}", max(size, 0), dtype, "cpu", partial(bundle.span, shard, offset, size))
     storage.order = bundle.order
+    storage.crc32c = crc
     made = Layout(dtype, shape, head.strides, 0, storage)
     wrong = head.wrong(size) or missing
     if wrong:
@@ -196,14 +204,17 @@ def unfit(dtype: DType, shape: tuple[int, ...], size: int | None, limits: Limits
     return "" if size == wanted else f"{size:,} bytes are stored for {dtype}{list(shape)}, which takes {wanted:,}"
 
 
-def assembled(dtype: DType, shape: tuple[int, ...], boxes: list[Box], name: str, wrong: str, limits: Limits) -> Layout:
-    """The Layout of a tensor of slices, refused for what is ``wrong`` with it, or with the slices together."""
+def assembled(
+    dtype: DType, shape: tuple[int, ...], boxes: list[Box], name: str, wrong: str, limits: Limits, spelt: list[tuple[Extent, ...]]
+) -> Layout:
+    """The Layout of a tensor of slices, which are ``spelt`` so, refused for what is ``wrong`` with it, or with the slices together."""
     wrong = wrong or unfit(dtype, shape, None, limits) or uncovered(shape, [(box.offsets, box.shape) for box in boxes])
     if not wrong and not dtype.itemsize:
         wrong = f"a partitioned tensor of {dtype} elements is not put together; see its components"
     made = tiled(dtype, shape[: limits.rank], boxes, name, limits)
     assert made.storage is not None
     made.fault = made.storage.fault = wrong or made.fault
+    made.slices = tuple(spelt)
     return made
 
 
@@ -212,7 +223,7 @@ def assembled(dtype: DType, shape: tuple[int, ...], boxes: list[Box], name: str,
 
 def whole(bundle: Bundle, key: bytes, found: Entry, parts: list[tuple[Bundle, list[tuple[tuple[int, int], ...]]]]) -> Layout:
     """The Layout of a tensor that is put together from its slices, which are its components."""
-    boxes, wrong = [], found.fault
+    boxes, spelt, wrong = [], [], found.fault
     for home, slices in parts:
         for extents in slices:
             try:
@@ -229,4 +240,5 @@ def whole(bundle: Bundle, key: bytes, found: Entry, parts: list[tuple[Bundle, li
                 wrong = wrong or said
             wrong = wrong or layout.fault
             boxes.append(Box(offsets, sizes, Tensor(layout, bundle.limits)))
-    return assembled(found.dtype, found.shape, boxes, key.decode("utf-8", "replace"), wrong, bundle.limits)
+            spelt.append(extents)
+    return assembled(found.dtype, found.shape, boxes, key.decode("utf-8", "replace"), wrong, bundle.limits, spelt)

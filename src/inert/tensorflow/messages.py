@@ -1,4 +1,4 @@
-"""The messages in a TensorFlow checkpoint's index, read by hand: a listing must not pay for a protobuf library.
+"""The messages in a TensorFlow checkpoint's index, read and written by hand: a listing must not pay for a protobuf library.
 
 Knows: BundleHeaderProto, BundleEntryProto, TensorShapeProto, TensorSliceProto, VersionDef, and TensorFlow's numbers for element types.
 Refuses to know: tables and files. What a message says is given as it is; whether it can be true is for others to judge.
@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import re
 
-from ..containers.protowire import DELIMITED, FIXED32, VARINT, fields, signed
+from ..containers.protowire import DELIMITED, FIXED32, VARINT, encoded, fields, message_field, number_field, signed
 from ..dtypes import DTYPES, FLOAT4_BYTE, DType
 from ..errors import FormatError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     Bytes = bytes | memoryview
     Extent = tuple[int, int]  # start and length along one dimension; length -1: all of it
 
@@ -149,7 +151,7 @@ def extents(data: Bytes, start: int, end: int) -> tuple[Extent, ...]:
 # What BundleWriter writes behind type and shape: shard, offset and size, each where it is not 0, and the checksum. All fields are there
 # once and in order, so that reading them one by one would say the same (tests/test_tensorflow.py holds both against each other).
 _NUMBER = rb"([\x80-\xff]{0,8}[\x00-\x7f])"
-TAIL = re.compile(rb"(?:\x18([\x00-\x7f]))?(?:\x20" + _NUMBER + rb")?(?:\x28" + _NUMBER + rb")?(?:\x35.{4})?", re.S)
+TAIL = re.compile(rb"(?:\x18([\x00-\x7f]))?(?:\x20" + _NUMBER + rb")?(?:\x28" + _NUMBER + rb")?(\x35.{4})?", re.S)
 
 
 def number_of(raw: bytes | None) -> int:
@@ -160,3 +162,34 @@ def number_of(raw: bytes | None) -> int:
     for byte in reversed(raw):
         value = value << 7 | byte & 0x7F
     return value
+
+
+# -- written ------------------------------------------------------------------------------------------------------------------
+
+NUMBERS: dict[str, int] = {str(dtype): number for number, dtype in TYPES.items()}
+PRODUCER = 1  # kTensorBundleVersion, which TensorFlow writes since 0.12
+
+
+def header_bytes(shards: int) -> bytes:
+    """The header of a little-endian bundle."""
+    return number_field(1, shards) + message_field(3, number_field(1, PRODUCER))
+
+
+def head_bytes(number: int, sizes: tuple[int, ...]) -> bytes:
+    """The beginning of an entry: type and shape."""
+    return number_field(1, number) + message_field(2, b"".join(message_field(2, number_field(1, size)) for size in sizes))
+
+
+def run_bytes(shard: int, offset: int, size: int, crc: int) -> bytes:
+    """The end of an entry whose bytes lie in one run. ``crc`` is masked."""
+    tail = b"\x35" + crc.to_bytes(4, "little") if crc else b""
+    return number_field(3, shard) + number_field(4, offset) + number_field(5, size) + tail
+
+
+def slices_bytes(slices: Iterable[tuple[Extent, ...]]) -> bytes:
+    """The end of the entry of a partitioned tensor. A length that is the whole dimension, -1, is left out; one of 0 is there."""
+    made = []
+    for one in slices:
+        steps = (number_field(1, at) + (b"\x10" + encoded(length) if length >= 0 else b"") for at, length in one)
+        made.append(message_field(7, b"".join(message_field(1, step) for step in steps)))
+    return b"".join(made)

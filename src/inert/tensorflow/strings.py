@@ -11,11 +11,12 @@ from __future__ import annotations
 from itertools import accumulate
 
 from ..containers.crc32c import crc32c, masked
-from ..containers.protowire import varint
+from ..containers.protowire import encoded, varint
 from ..errors import FormatError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Literal
 
     Order = Literal["little", "big"]
@@ -50,6 +51,18 @@ def elements(data: bytes, count: int, order: Order) -> list[bytes]:
 def lengths_crc(sizes: list[int], order: Order) -> int:
     """Of each length as four bytes, or eight where that is not enough."""
     return crc32c(b"".join(size.to_bytes(4 if size < 1 << 32 else 8, order) for size in sizes))
+
+
+def stored(held: list[bytes]) -> Iterator[bytes]:
+    """Strings as a little-endian bundle stores them, in pieces: lengths, their checksum, then one after the other."""
+    sizes = list(map(len, held))
+    yield b"".join(map(encoded, sizes)) + masked(lengths_crc(sizes, "little")).to_bytes(CRC, "little")
+    yield from held
+
+
+def stored_size(held: list[bytes]) -> int:
+    """Bytes that strings take."""
+    return sum(max(len(one).bit_length() + 6, 7) // 7 + len(one) for one in held) + CRC
 
 
 def strings_crc(data: bytes, count: int, order: Order) -> int:

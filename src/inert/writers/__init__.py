@@ -170,9 +170,16 @@ WRITERS: tuple[Writer, ...] = (
     ),
     Writer("safetensors", "safetensors", (".safetensors",), "named tensors as the safetensors library writes them; nothing but tensors"),
     Writer("sharded", "sharded", (".index.json",), "the shards and the index of Hugging Face, in safetensors or as torch.save writes them"),
+    Writer(
+        "tf-bundle",
+        "tf_bundle",
+        (".index",),
+        "named tensors in PREFIX.index and PREFIX.data-00000-of-00001, as TensorFlow saves them",
+    ),
     Writer("npz", "npz", (".npz",), "what numpy.savez writes: arrays by name, of the types that NumPy has itself"),
     Writer("npy", "npy", (".npy",), "what numpy.save writes: one array"),
 )
+BUNDLE = "tf-bundle"
 SHARDS = ("safetensors", "torch-zip")  # what shards can be
 
 
@@ -187,12 +194,12 @@ def writer_for(path: str, format: str | None = None, max_shard_size: int = 0, gi
     known = {one.id: one for one in WRITERS}
     if format is not None and format not in known:
         raise UnsupportedError(f"{format} cannot be written", hint=f"can be: {', '.join(known)}")
-    if format in (None, *SHARDS) and (max_shard_size or (format is None and is_folder(path))):
+    lower, own = path.lower(), known.get(given)
+    bundle = format is None and (lower.endswith(known[BUNDLE].suffixes) or given == BUNDLE)  # which has shards of its own
+    if format in (None, *SHARDS) and not bundle and (max_shard_size or (format is None and is_folder(path))):
         return known["sharded"]
     if format is not None:
         return known[format]
-    lower = path.lower()
-    own = next((one for one in WRITERS if one.id == given), None)
     if own is not None and (lower.endswith(own.suffixes) or not any(lower.endswith(one.suffixes) for one in WRITERS)):
         return own
     for one in WRITERS:

@@ -7,7 +7,9 @@ Refuses to know: how it is written.
 from __future__ import annotations
 
 from ..names import Lister
+from ..tensor import Tensor
 from ..torch.objects import Object
+from . import BUNDLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,17 +18,23 @@ if TYPE_CHECKING:
     from ..checkpoint import Checkpoint
 
 PROGRAMS = ("torchscript", "torch-package", "torch-export")
-NO_NUMBERS = ("strings", "opaque")  # kinds of tensors that other formats have no place for
+NO_NUMBERS = ("strings", "opaque")  # kinds of tensors that other formats than TensorFlow's have no place for
 
 
-def portable(source: Checkpoint) -> tuple[Any, list[tuple[str, str]]]:
-    """The value that another format is given, and what is lost by that: (name, why)."""
-    content, root = source.content, source.root
-    listing = content.listing()
-    if listing is not None:
-        tensors = dict(listing.tensors)
-        gone = [name for name, tensor in tensors.items() if tensor.kind in NO_NUMBERS]
-        return {name: tensor for name, tensor in tensors.items() if name not in gone}, [(name, "it holds no numbers") for name in gone]
-    if source.format in PROGRAMS and isinstance(root, Object):
+def contents(source: Checkpoint, to: str) -> tuple[Any, list[tuple[str, str]]]:
+    """The value that the writer of a format is given, and what is lost by that: (name, why)."""
+    content = source.content
+    if content.listing() is not None:
+        value = source.named()
+        if type(value) is not dict:
+            return value, []
+        # asking for the kind makes each layout, which is one from here on
+        objects = {name for name, one in value.items() if isinstance(one, Tensor) and one.kind in NO_NUMBERS}
+        gone = objects if to != BUNDLE else set()
+        return {name: one for name, one in value.items() if name not in gone}, [
+            (name, "it holds no numbers") for name in value if name in gone
+        ]
+    root = source.root
+    if to != source.format and source.format in PROGRAMS and isinstance(root, Object):
         return dict(Lister(content.listed(root), content.limits).tensors), []
     return root, []
