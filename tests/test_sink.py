@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -427,3 +428,16 @@ def test_memory_does_not_grow_with_what_is_poured(place: Path, source: FileSourc
         assert tracemalloc.get_traced_memory()[1] < sink.CHUNK + (1 << 20)
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EFBIG])
+def test_a_full_disk_names_the_destination(place: Path, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
+    def full(*_: object) -> int:
+        raise OSError(code, os.strerror(code))
+
+    with pytest.raises(OSError, match=re.escape(str(place))) as caught, destination(place) as out:
+        monkeypatch.setattr(os, "write", full)
+        out.write(b"x")
+    monkeypatch.undo()
+    assert caught.value.errno == code
+    assert not place.exists() or place.read_bytes() != b"x"

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     Piece: TypeAlias = "bytes | Span | Stream"
 
 _NO_KERNEL_COPY = {errno.ENOSYS, errno.EXDEV, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM, errno.EBADF, errno.ETXTBSY}
+_FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}  # what only a write ends in
 PAGE = 4096
 KERNEL_CHUNK = 64 << 20  # bytes of one kernel copy: progress is told and Ctrl-C heard between two
 
@@ -175,6 +176,10 @@ def destination(path: str | os.PathLike[str], size: int = 0, *, sync: bool = Tru
             os.replace(name, path)
         if sync:
             _sync_folder(folder)
+    except OSError as error:
+        if error.errno in _FULL and error.filename is None:
+            error.filename = path
+        raise
     finally:
         with suppress(FileNotFoundError):
             os.unlink(name)
