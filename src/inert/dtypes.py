@@ -49,6 +49,11 @@ class DType(str):
         """Bytes of one real number in an item: what a change of byte order reverses (half an item for complex types)."""
         return self.itemsize // 2 if self.kind == "c" else self.itemsize
 
+    @property
+    def padded(self) -> bool:
+        """Whether each value takes more bits than it has: TensorFlow's small types, one in a byte."""
+        return self.itemsize * 8 > self.bits * self.packed
+
     def array_type(self) -> Any:
         """The NumPy dtype of one stored item. UnsupportedError where NumPy and ml_dtypes have none."""
         known = self._array_type

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import sys
 
-from .dtypes import DTYPES
+from .dtypes import DTYPES, FLOAT4_BYTE
 from .errors import UnsupportedError
 from .layout import Layout, Storage, contiguous, reach
 from .source import BytesSource
@@ -40,7 +40,9 @@ def tensors_of(arrays: Iterable[Any]) -> dict[int, Tensor]:
         if id(array) in known:
             continue
         known.add(id(array))
-        if type(array).__module__.partition(".")[0] == "numpy" or not hasattr(array, "untyped_storage"):
+        if is_strings(array):
+            made[id(array)] = strings_of(array)
+        elif type(array).__module__.partition(".")[0] == "numpy" or not hasattr(array, "untyped_storage"):
             plain.append(array)
         else:
             made[id(array)] = _Torch.tensor(array)
@@ -63,12 +65,28 @@ def storage_of(start: int, length: int, dtype: DType, device: str, owner: Any, n
     return storage
 
 
+# -- strings ------------------------------------------------------------------------------------------------------------------
+
+
+def is_strings(array: Any) -> bool:
+    """Whether it is an array of bytes objects: what a tensor of strings is loaded as. Of no elements, any array of objects is."""
+    return getattr(array.dtype, "hasobject", False) and array.dtype.name == "object" and all(type(one) is bytes for one in array.flat)
+
+
+def strings_of(array: Any) -> Tensor:
+    held: list[bytes] = array.reshape(-1).tolist()
+    storage = Storage("strings", sum(map(len, held)), DTYPES["string"], "cpu", None)
+    layout = Layout(DTYPES["string"], array.shape, contiguous(array.shape), 0, storage)
+    layout.kind, layout.strings = "strings", lambda: held
+    return Tensor(layout)
+
+
 # -- NumPy --------------------------------------------------------------------------------------------------------------------
 
 
 def dtype_of(array: Any) -> DType:
     """The element type of an array; UnsupportedError for texts, dates, records and objects."""
-    found = DTYPES.get(array.dtype.name)
+    found = FLOAT4_BYTE if array.dtype.name == FLOAT4_BYTE else DTYPES.get(array.dtype.name)
     if found is None or found.packed != 1 or found.kind in "so":
         raise UnsupportedError(f"an array of {array.dtype} is no tensor", hint="convert it to numbers, or to a list")
     if hasattr(array, "mask"):

@@ -84,6 +84,23 @@ def slices(folder: Path) -> None:
     save(folder / "slices", parts, specs)
 
 
+def ordered(folder: Path) -> None:
+    """Saved in the order of the keys, which is that of the data then: what a writer can be held against, byte for byte."""
+    whole = tf.reshape(tf.range(48.0), (6, 8))
+    parts = {"m|0": whole[:2, :], "m|1": whole[2:, :3], "m|2": whole[2:, 3:], "b|0": tf.range(3), "b|1": tf.range(3, 7)}
+    specs = {"m|0": "6 8 0,2:-", "m|1": "6 8 2,4:0,3", "m|2": "6 8 2,4:3,5", "b|0": "7 0,3", "b|1": "7 3,4"}
+    texts = {"s": tf.constant([["", "abc"], ["é" * 5, b"\xff\x00"]]), "scalar": tf.constant("one"), "long": tf.constant(["x" * 300, "y"])}
+    many = {f"layer_{i:03d}/kernel": tf.fill((1, i % 3), i) for i in range(40)}
+    tensors = (
+        parts
+        | texts
+        | many
+        | {f"x/{name}": values(name) for name in (*PLAIN, *QUANTISED)}
+        | {"none": tf.zeros((0, 2)), "é": tf.constant(1)}
+    )
+    save(folder / "ordered", dict(sorted(tensors.items(), key=lambda item: item[0].encode())), specs)
+
+
 def hole(folder: Path) -> None:
     whole = tf.reshape(tf.range(24.0), (6, 4))
     save(folder / "hole", {"m|0": whole[:2], "m|1": whole[4:], "w": tf.constant(1)}, {"m|0": "6 4 0,2:-", "m|1": "6 4 4,2:-"})
@@ -186,6 +203,7 @@ CASES: dict[str, tuple[str, Callable[[Path], None], str]] = {
     "strings": ("strings", strings, "strings: empty, with bytes that are no text, long, scalar, none"),
     "names": ("names", names, "odd names, and the slots of an optimizer of TensorFlow 1"),
     "slices": ("slices", slices, "partitioned tensors: rows and columns, one dimension"),
+    "ordered": ("ordered", ordered, "types, strings, slices and many small tensors, saved in the order of their keys"),
     "hole": ("hole", hole, "a partitioned tensor of which rows were never saved: TensorFlow refuses it"),
     "shards": ("shards", shards, "parts of three processes, merged: a partitioned tensor over two shards"),
     "objects": ("ckpt-2", objects, "tf.train.CheckpointManager: objects, a cycle, slots of an optimizer, a state file"),

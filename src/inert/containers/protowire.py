@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     Bytes = bytes | memoryview
 
 VARINT, FIXED64, DELIMITED, FIXED32 = 0, 1, 2, 5
+SMALL = tuple(bytes((number,)) for number in range(0x80))  # varints of one byte
 
 
 def varint(data: Bytes, at: int, end: int) -> tuple[int, int]:
@@ -40,6 +41,8 @@ def varint(data: Bytes, at: int, end: int) -> tuple[int, int]:
 
 def encoded(value: int) -> bytes:
     """A varint: of a negative number, that of its 64 bits in two's complement."""
+    if 0 <= value < 0x80:
+        return SMALL[value]
     value &= (1 << 64) - 1
     made = bytearray()
     while value > 0x7F:

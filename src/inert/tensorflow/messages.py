@@ -9,6 +9,7 @@ Facts: TensorFlow 2.21 tensor_bundle.proto, tensor_shape.proto, tensor_slice.pro
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from ..containers.protowire import DELIMITED, FIXED32, VARINT, encoded, fields, message_field, number_field, signed
 from ..dtypes import DTYPES, FLOAT4_BYTE, DType
@@ -175,6 +176,7 @@ def header_bytes(shards: int) -> bytes:
     return number_field(1, shards) + message_field(3, number_field(1, PRODUCER))
 
 
+@lru_cache(1 << 12)
 def head_bytes(number: int, sizes: tuple[int, ...]) -> bytes:
     """The beginning of an entry: type and shape."""
     return number_field(1, number) + message_field(2, b"".join(message_field(2, number_field(1, size)) for size in sizes))

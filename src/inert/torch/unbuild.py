@@ -204,7 +204,7 @@ class Unbuilder:
 
     def dense(self, layout: Layout) -> Call:
         name, behind = ("_rebuild_tensor_v2", ()) if layout.dtype in CLASS_OF else ("_rebuild_tensor_v3", (self.dtype(layout.dtype),))
-        if f"torch.{layout.dtype}" not in DTYPE_VALUES:
+        if f"torch.{layout.dtype}" not in DTYPE_VALUES or layout.dtype.padded:
             raise UnsupportedError(f"torch has no {layout.dtype}", hint="cast it: --dtype float32")
         bits: dict[str, bool] = {}
         if layout.conj:

@@ -39,6 +39,8 @@ _NEXT = {
     "quantized": "dequantise it, or leave it out",
     "meta": "leave it out",
     "objects": "leave it out",
+    "strings": "write a TensorFlow checkpoint, or leave it out",
+    "opaque": "write a TensorFlow checkpoint, or leave it out",
 }
 SPARSE = "make it dense, or write its components under names of their own"
 

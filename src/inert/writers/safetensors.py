@@ -109,7 +109,7 @@ def spelled(name: str, tensor: Tensor) -> str:
     if name == METADATA:
         raise UnsupportedError("the format keeps this name for its metadata", part=name, hint="rename the tensor")
     found = SPELLED.get(tensor.dtype)
-    if found is None or tensor.kind not in ("dense", "numpy", "tiled"):
+    if found is None or tensor.dtype.padded or tensor.kind not in ("dense", "numpy", "tiled"):
         elements(name, tensor)  # says what is wrong with its kind
         to = CASTS.get(tensor.dtype)
         hint = f"cast it to {to}, or leave it out" if to else "cast it, or leave it out"

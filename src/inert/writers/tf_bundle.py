@@ -229,7 +229,7 @@ def dealt(runs: list[Run], most: int) -> list[list[Run]]:
     filled = 0
     for one in runs:
         size = length_of(one.piece)
-        if most and shards[-1] and filled + size > most:
+        if most and filled and filled + size > most:
             shards.append([])
             filled = 0
         shards[-1].append(one)
