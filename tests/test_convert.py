@@ -401,11 +401,11 @@ def test_a_bad_expression_is_told(tmp_path: Path) -> None:
 
 
 def test_renaming_many_entries_of_many_dicts_is_quick(tmp_path: Path) -> None:
-    state = {"state": {i: {"exp_avg": np.zeros(1, "f4")} for i in range(20_000)}}
+    state = {"state": {i: {"exp_avg": np.zeros(1, "f4")} for i in range(5_000)}}
     inert.save(state, tmp_path / "x.pt", sync=False)
     done = inert.convert(tmp_path / "x.pt", tmp_path / "y.pt", rename={"exp_avg$": "m"}, sync=False)
-    assert len(done.renamed) == 20_000
-    assert list(inert.load(tmp_path / "y.pt")["state"][19_999]) == ["m"]
+    assert len(done.renamed) == 5_000
+    assert list(inert.load(tmp_path / "y.pt")["state"][4_999]) == ["m"]
 
 
 # -------------------------------------------------------------------------------------------------------------- plainer tensors

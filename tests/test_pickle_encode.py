@@ -37,7 +37,7 @@ from tests.test_pickle_rows import changed
 HERE = Path(__file__).parent / "corpus"
 SHARED = REPOSITORY.parent / "shared" / "corpus"
 PROTOCOLS = [2, 3, 4, 5]
-DEEP = 60_000
+DEEP = 30_000
 
 
 def ours(value: Any, protocol: int) -> bytes:
@@ -396,7 +396,16 @@ def documents(path: Path) -> list[Document]:
 
 
 FOLDERS = sorted({path.parent.name for path in HERE.rglob("*.p*")} - {"corpus"})
-DEEP_FILES = ("deep_list", "deep_tuple", "deep_dict", "deep_calls", "deep_states")  # their like is made above, less deep
+DEEP_FILES = (
+    "deep_list",
+    "deep_tuple",
+    "deep_dict",
+    "deep_calls",
+    "deep_states",
+    "deep_pids",
+    "deep_key",
+    "shared_sizes",
+)  # their like is made above, less deep
 # protocols 0 and 1; and Python 2's pickle.py, which counts arguments of old instances as memo entries without writing them
 OTHERS = ("state", "numpy-p0", "numpy-p1", "cPickle-p0", "cPickle-p1", "pickle-p0", "pickle-p1", "pickle-p2")
 
