@@ -142,8 +142,11 @@ def test_a_missing_source_and_a_missing_word(run: Run, tmp_path: Path) -> None:
 def test_damaged_tensors_stay_as_they_are_and_cannot_go_elsewhere(run: Run, tmp_path: Path) -> None:
     state = {"m": {"good": tensor(storage("0", 2), (2,)), "bad": tensor(storage("1", 9), (9,))}}
     (tmp_path / "x.pt").write_bytes(torch_zip(dumps(state), {"0": bytes(8), "1": bytes(8)}))
-    made = told(run, tmp_path / "x.pt", tmp_path / "y.pt", "--dtype", "bf16")
-    assert [(note["code"], note["tensors"]) for note in made["notes"]] == [("cast-left", ["m.bad"])]
+    code, out, err = run("convert", "--json", tmp_path / "x.pt", tmp_path / "y.pt", "--dtype", "bf16")
+    assert code == 1  # what is written is as damaged as what was read
+    assert "m.bad" in err
+    notes = [(note["code"], note["tensors"]) for note in json.loads(out)["notes"]]
+    assert notes == [("record-size", ["m.bad"]), ("cast-left", ["m.bad"])]
     with inert.open(tmp_path / "y.pt") as ckpt:
         assert [str(t.dtype) for t in ckpt.tensors.values()] == ["bfloat16", "float32"]
         assert "holds 8 bytes" in ckpt.tensors["m.bad"].fault
@@ -173,3 +176,30 @@ def test_help_names_every_option(run: Run) -> None:
     assert code == 0
     for name in ("root", "unwrap", "keep", "drop", "strip", "rename", "dense", "dtype", "rebuild", "compact", "shared", "for-weights-only"):
         assert f"--{name}" in out
+
+
+def test_patterns_that_fit_nothing_are_told(run: Run, tmp_path: Path) -> None:
+    inert.save({"net": {"w": np.zeros(2, "f4"), "n": np.arange(2)}}, tmp_path / "x.pt")
+    for words, said in (
+        (["--dtype", "zzz=bf16"], "zzz=bfloat16"),
+        (["--dtype", "n=bf16"], "n=bfloat16"),
+        (["--rename", "zzz=b"], "zzz"),
+        (["--strip"], "module."),
+        (["--drop", "zzz"], "zzz"),
+    ):
+        code, _, err = run("convert", tmp_path / "x.pt", tmp_path / "y.pt", *words)
+        assert code == 0
+        assert said in err
+    refused(run("convert", tmp_path / "x.pt", tmp_path / "x.pt", "--keep", "nope"), "nothing would be left")
+    assert list(inert.open(tmp_path / "x.pt").tensors) == ["net.w", "net.n"]
+
+
+def test_a_set_that_is_not_whole_is_told_when_it_is_converted(run: Run, tmp_path: Path) -> None:
+    inert.save({f"w{i}": np.zeros(100) for i in range(3)}, tmp_path / "model.safetensors.index.json", max_shard_size=900)
+    (tmp_path / "model-00002-of-00003.safetensors").unlink()
+    code, out, err = run("convert", "--json", tmp_path, tmp_path / "out.pt")
+    assert code == 1
+    assert "shard-missing" in [note["code"] for note in json.loads(out)["notes"]]
+    assert "model-00002-of-00003.safetensors" in err
+    with inert.open(tmp_path / "model.safetensors.index.json") as ckpt:
+        assert "shard-missing" in [note.code for note in ckpt.save(tmp_path / "again.pt").notes]

@@ -97,4 +97,5 @@ def save(
         plan = writer.plan(saved, Options(name, protocol, alignment, most, shared, leaves, inner))
         plan.lost = [*lost, *plan.lost]
     with source.content.source.steady() if source is not None and not os.path.exists(name) else nullcontext():  # else it may be replaced
-        return Written(plan.pour(name, sync=sync, progress=progress), plan.lost, plan.notes)
+        errors = source.errors if source is not None else []  # what is damaged in the source is so in what is made of it
+        return Written(plan.pour(name, sync=sync, progress=progress), plan.lost, [*errors, *plan.notes])

@@ -55,6 +55,7 @@ class Casting:
     """The casts of one conversion. What befell the values is known when they have been written: ``told`` and ``findings``."""
 
     def __init__(self, rules: Sequence[tuple[str, DType]], limits: Limits) -> None:
+        self.patterns = [pattern for pattern, _ in rules]
         self.rules: list[tuple[Callable[[str], bool], DType]] = [
             (wanted([pattern]) if pattern else (lambda name: True), dtype) for pattern, dtype in rules
         ]
@@ -162,6 +163,16 @@ class Casting:
         for name, cast, given, wish, (start, end) in self.made:
             over, clipped, zero = cast.counts(start, end) if cast is not None else (0, 0, 0)
             found.append({"name": name, "from": str(given), "to": str(wish), "overflowed": over, "saturated": clipped, "zeroed": zero})
+        return found
+
+    def idle(self) -> list[Finding]:
+        """A note for each rule that no tensor was cast by."""
+        names = [one[0] for one in self.made]
+        found = []
+        for (fits, dtype), pattern in zip(self.rules, self.patterns, strict=True):
+            if not any(fits(name) for name in names):
+                said = f"{pattern}={dtype}" if pattern else str(dtype)
+                found.append(Finding("pattern-idle", f"no tensor was cast by {said!r}: none fits, or those that do have the type already"))
         return found
 
     def findings(self) -> list[Finding]:

@@ -106,12 +106,17 @@ def convert(
     if for_weights_only and protocol > 3:
         raise UnsupportedError(f"torch.load(weights_only=True) reads no pickle of protocol {protocol}", hint="leave it at 2")
     name, done, spelling = os.fsdecode(destination), Converted(), Spelling(device or "", numpy)
-    rules = list(rename.items() if hasattr(rename, "items") else rename)
+    keep, drop = ([one] if isinstance(one, str) else one for one in (keep, drop))
+    try:
+        rules = [(pattern, put) for pattern, put in (rename.items() if hasattr(rename, "items") else rename)]
+    except (TypeError, ValueError):
+        raise UnsupportedError("rename is no mapping and no list of pairs", hint="give {regular expression: text}") from None
     casting, most = _casting(dtype, limits or DEFAULT), bytes_of(max_shard_size)
     with open(source, byteorder=byteorder, limits=limits or DEFAULT) as ckpt:
         writer = writer_for(name, to, most, ckpt.format if ckpt.format in SAME else "")  # old layouts become the new one
         if for_weights_only and not writer.id.startswith("torch-"):
             raise UnsupportedError(f"{writer.id} is no format that torch.load reads", hint="name the destination .pt")
+        done.notes += ckpt.errors  # what is damaged or missing in the source is so in what is made of it
         value, lost = _part(ckpt, root, unwrap, writer.id)
         if root is None and not unwrap and writer.id != ckpt.format:
             lost = [*lost, *_beside(ckpt, value)]
@@ -138,7 +143,7 @@ def convert(
         done.notes += plan.notes
         if casting is not None:
             done.cast = casting.told()
-            done.notes += casting.findings()
+            done.notes += casting.findings() + casting.idle()
     return done
 
 
@@ -175,12 +180,23 @@ def _chosen(
     if keep or drop:
         done.dropped, idle = select(value, keep, drop)
         done.notes += [Finding("pattern-idle", f"{pattern!r} fits nothing that can be kept or left out") for pattern in idle]
+        if keep and isinstance(value, (dict, list)) and not value:
+            text = "nothing would be left to write: no name fits what is to be kept"
+            raise UnsupportedError(text, part=ckpt.content.source.name, hint="inert ls shows the names")
     if strip:
         from .wrap import strip_rules
 
-        rules = [*strip_rules(value, limits), *rules]
-    if rules:
-        done.renamed = renamed(value, rules, limits)
+        found = strip_rules(value, limits)
+        rules = [*found, *rules]
+        if not found:
+            done.notes.append(Finding("pattern-idle", "there is no module., model. or _orig_mod. before every name to be stripped"))
+    for rule in rules:
+        fresh = renamed(value, [rule], limits)
+        if not fresh:
+            done.notes.append(Finding("pattern-idle", f"{rule[0]!r} is in no tensor's name"))
+        back = {new: old for old, new in done.renamed.items()}
+        for old, new in fresh.items():
+            done.renamed[back.get(old, old)] = new
     return value
 
 
