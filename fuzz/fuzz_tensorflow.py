@@ -1,5 +1,6 @@
 """Whatever the bytes of an index, of a data file and of a first-version table, TensorFlow's formats give a result or an InertError; two
-readings agree, no tensor reaches beyond its file, and one tensor by its name is the same as in the listing."""
+readings agree, no tensor reaches beyond its file, one tensor by its name is the same as in the listing, and what can be read can be written
+and read again."""
 
 from __future__ import annotations
 
@@ -50,6 +51,29 @@ def reading(prefix: Path) -> list[object]:
     return said
 
 
+def written(prefix: Path) -> None:
+    """The sound tensors are the same in a bundle that is written of them, and in that with other names and several data files."""
+    out, again = prefix.with_name("out"), prefix.with_name("again")
+    with inert.open(prefix) as checkpoint:
+        sound = {}
+        for name, tensor in checkpoint.tensors.items():
+            try:
+                sound[name] = tensor.sha256()
+            except inert.InertError:
+                continue
+        try:
+            inert.save({name: checkpoint.tensors[name] for name in sound}, out, format="tf-bundle", sync=False)
+        except inert.UnsupportedError:
+            return  # a name that can be none, or a type that TensorFlow does not have
+    with inert.open(out) as checkpoint:
+        assert {name: tensor.sha256() for name, tensor in checkpoint.tensors.items()} == sound
+        assert {note.code for note in checkpoint.errors} <= {"tf-object-graph"}, checkpoint.errors  # a string like any other
+    lost = [name for name, _ in inert.convert(out, again, rename={"^": "n/"}, max_shard_size=99, sync=False).lost]
+    with inert.open(again) as checkpoint:
+        found = {name: tensor.sha256() for name, tensor in checkpoint.tensors.items()}
+        assert found == {f"n/{name}": digest for name, digest in sound.items() if f"n/{name}" not in lost}
+
+
 def one(data: bytes) -> None:
     size = int.from_bytes(data[:2], "little")
     with tempfile.TemporaryDirectory() as folder:
@@ -61,6 +85,7 @@ def one(data: bytes) -> None:
         except inert.InertError:
             return
         assert reading(prefix) == first
+        written(prefix)
 
 
 run(one, seeds=seeds())

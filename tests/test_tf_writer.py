@@ -16,10 +16,13 @@ import pytest
 import inert
 from inert.checkpoint import Checkpoint
 from inert.cli import main
+from inert.containers.sstable import Table, checksums, layout
 from inert.containers.sstablewrite import behind, between, common, table
 from inert.errors import UnsupportedError
 from inert.formats.tf_bundle import TfBundle
 from inert.formats.tf_checks import tensor_checks
+from inert.limits import DEFAULT
+from inert.source import BytesSource
 from inert.tensor import Tensor
 from inert.tensorflow.strings import stored as stored_strings
 from inert.tensorflow.strings import stored_size
@@ -474,3 +477,31 @@ def test_keys_between_blocks() -> None:
     assert behind(b"\xff\xffa") == b"\xff\xffb"
     assert behind(b"\xff\xff") == b"\xff\xff"
     assert [common(a, b) for a, b in ((b"", b"x"), (b"ab", b"abc"), (b"abx", b"aby"), (b"\0\0", b"\0\1"), (b"q", b"r"))] == [0, 2, 2, 1, 0]
+
+
+def test_a_table_of_several_blocks() -> None:
+    items = [(f"layer_{i:05d}/kernel".encode(), bytes(300)) for i in range(2500)]
+    made = Table(BytesSource(b"".join(table([(b"", HEADER), *items]))), DEFAULT)
+    assert len(made.handles) == 3
+    assert all(262_144 <= size < 262_144 + 340 for _, size in made.handles[:-1])  # a block is closed by the entry that fills it
+    assert [made.keys[-1], made.meta[1]] == [b"m", 8]
+    assert not [*checksums(made), *layout(made)]
+    faults: list[Any] = []
+    assert [key for keys, _ in made.listing(faults) for key in keys] == [b"", *(key for key, _ in items)]
+    assert faults == []
+    assert all(made.has(key) for key, _ in items[::97])
+
+
+def test_strings_and_variants_that_cannot_be_written(tmp_path: Path) -> None:
+    """Damaged strings; variants of the other byte order, whose checksums TensorFlow alone could make anew."""
+    big = field(1, 1) + field(2, 1) + field(3, field(1, 1))
+    rows = (
+        (entry(7, (2,), 0, 3, 1), bytes(3), HEADER, "cannot hold 2 strings"),
+        (entry(7, (1,), 0, 7, 1), b"\2\0\0\0\0ab", big, "checksum"),
+        (entry(21, (1,), 0, 5, 1), bytes(5), big, "a variant tensor of another byte order"),
+    )
+    for number, (held, data, header, says) in enumerate(rows):
+        (tmp_path / str(number)).mkdir()
+        prefix = bundle(tmp_path / str(number), {b"s": held}, data, header)
+        with pytest.raises(UnsupportedError, match=says):
+            inert.convert(prefix, tmp_path / "out", rename={"s": "t"})

@@ -75,11 +75,13 @@ def save(
     (2 to 5; torch.load's weights_only mode reads 2 and 3), ``alignment`` of the records in bytes. The destination is complete or
     untouched; ``sync=False`` does not wait for the disk. A Checkpoint is written with the changes that were made to it.
 
-    safetensors, npz, npy and shards hold named tensors only: names are the keys that lead to them, joined by dots. Other values are listed
-    in the answer's ``lost``; ``leaves="sidecar"`` keeps them in NAME.json beside, "metadata" in the metadata as JSON, "error" refuses them.
+    safetensors, tf-bundle, npz, npy and shards hold named tensors only: names are the keys that lead to them, joined by dots. Other values
+    are listed in the answer's ``lost``; ``leaves="sidecar"`` keeps them in NAME.json beside, "metadata" in the metadata as JSON, "error"
+    refuses them.
     ``shared``: equal tensors over the same memory are written once, the other names stand in the metadata ("alias"), each is written
     ("copy"), or they are refused ("error"). ``metadata``: texts for safetensors' header. ``max_shard_size`` (bytes, or like "5GB") writes
-    shards with Hugging Face's names and index; so does a folder, or a path that ends in .index.json, with shards of 5 GB.
+    shards with Hugging Face's names and index; so does a folder, or a path that ends in .index.json, with shards of 5 GB;
+    of a TensorFlow checkpoint (PREFIX.index, or a prefix and format="tf-bundle") it makes several data files.
     Raises UnsupportedError for what the format cannot hold; OSError passes through."""
     from .writers import Options, Saved, Written, copied, writer_for
     from .writers.roots import contents

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-TENSORFLOW = [path.name for path in Path(__file__).parent.glob("test_tensorflow*.py")]
+TENSORFLOW = [path.name for path in Path(__file__).parent.glob("test_*.py") if path.name.startswith(("test_tensorflow", "test_tf_"))]
 TORCH = [path.name for path in Path(__file__).parent.glob("test_*.py") if path.name not in TENSORFLOW]
 collect_ignore = [*([] if find_spec("torch") else TORCH), *([] if find_spec("tensorflow") else TENSORFLOW)]
 
