@@ -293,3 +293,17 @@ def test_deep_objects_and_path_bombs_end(run: Run, name: str, words: list[str]) 
     assert len(out) < 20_000_000
     if "--json" in words:
         json.loads(out)
+
+
+def test_names_that_a_tensor_stands_for_are_shown(run: Run, tmp_path: Path) -> None:
+    import numpy as np
+
+    import inert
+
+    base = np.ones((2, 2), "f4")
+    inert.save({"head.weight": base, "embed.weight": base, "b": np.zeros(2, "f4")}, tmp_path / "x.safetensors")
+    found = listed(run, tmp_path / "x.safetensors")
+    assert {row["name"]: row.get("aliases") for row in found["tensors"]} == {"embed.weight": ["head.weight"], "b": None}
+    assert [note["code"] for note in found["notes"]] == ["aliases"]
+    _, out, _ = run("ls", tmp_path / "x.safetensors")
+    assert "also head.weight" in out

@@ -11,7 +11,7 @@ from threading import RLock
 from types import MappingProxyType
 
 from .errors import UnsupportedError
-from .finding import ERROR, Finding
+from .finding import ERROR, Finding, listed
 from .index import NamedIndex, TensorIndex, alike
 from .names import Lister, piece
 from .torch.distributed import FLAT
@@ -19,7 +19,7 @@ from .torch.distributed import FLAT
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from types import TracebackType
     from typing import Any
 
@@ -116,6 +116,11 @@ class Content:
         return {}
 
     def metadata(self) -> dict[str, str]:
+        return {}
+
+    def aliases(self, names: Collection[Any]) -> dict[str, str]:
+        """name → which of these ``names`` stands for it, of a format that writes equal tensors once and names the others beside. They are
+        not listed, as the format's own library does not; a conversion gives them back."""
         return {}
 
     def notes(self) -> list[Finding]:
@@ -280,7 +285,7 @@ class Checkpoint:
         def make() -> list[Finding]:
             listed = self._listed()
             damaged = [damage(name, tensor) for name, tensor in listed.tensors.items() if tensor.fault]
-            odd = [*damaged, *flattened(listed.tensors)]
+            odd = [*damaged, *flattened(listed.tensors), *aliased(self.content.aliases(listed.tensors))]
             return [*self.content.wrapper_notes, *self.content.notes(), *self._once("root", self._rooted)[1], *listed.notes, *odd]
 
         made: list[Finding] = self._once("notes", make)
@@ -315,6 +320,14 @@ def flattened(tensors: Mapping[str, Tensor]) -> list[Finding]:
         if name.endswith(FLAT) and piece(tensor.path[-1] if tensor.path else "").rpartition(".")[2] in FLAT:
             found.append(Finding("tensor-flattened", text, name, None, (name,)))
     return found
+
+
+def aliased(aliases: Mapping[str, str]) -> list[Finding]:
+    """A note of the names that other tensors stand for."""
+    if not aliases:
+        return []
+    pairs = listed(f"{name} = {kept}" for name, kept in aliases.items())
+    return [Finding("aliases", f"the metadata names tensors that others stand for: {pairs}", "", None, tuple(aliases))]
 
 
 def damage(name: str, tensor: Tensor) -> Finding:

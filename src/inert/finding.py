@@ -144,6 +144,10 @@ CODES: dict[str, tuple[str, str]] = {
     "package-reduce": (INFO, "such an object was kept as a reference; TorchScript modules are listed under .data/ts_code"),
     "export-native": (WARNING, "running the program loads this compiled code; inert lists it and reads nothing of it"),
     "shared-alias": (INFO, "the metadata says which tensor stands for it; shared=copy writes each under its own name"),
+    "aliases": (
+        INFO,
+        "the library gives the stored tensor only; converting gives both names (save_model also drops views so, as equal ones)",
+    ),
     "shared-copy": (INFO, "they no longer share memory once they are loaded, and take more room"),
     "header-large": (WARNING, "the safetensors library refuses headers over 100,000,000 bytes; use shards or shorter names"),
     "shards-stale": (WARNING, "programs may read them instead of what was written: remove them if nobody needs them"),

@@ -95,6 +95,7 @@ def remarks(row: dict[str, Any], owner: dict[str, Any]) -> str:
     if owner is not row:
         same = all(row.get(key) == owner.get(key) for key in SAME)
         said.append(f"= {named(owner['name'])}" if same else f"shares storage with {named(owner['name'])}")
+    said += [f"also {named(name)}" for name in row.get("aliases", [])[:LEAVES]]
     if row["device"] not in ("cpu", "meta"):
         said.append(row["device"])
     said += [word for word in ("conj", "neg") if row.get(word)]

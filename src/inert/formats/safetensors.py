@@ -4,7 +4,8 @@ Knows: the header's rules, the spelling of element types, and how tensors must l
 reads what has an answer, and notes as an error what the library would refuse (so that ``strict`` refuses it too).
 Refuses to know: what tensors mean. A header without an object in it has no answer: FormatError, or TruncatedError where it is cut.
 
-Facts: safetensors 0.8.0 (tensor.rs: read_metadata, Metadata::validate, Dtype), its README ("Format"), and what it says of broken files.
+Facts: safetensors 0.8.0 (tensor.rs: read_metadata, Metadata::validate, Dtype; torch.py: save_model writes such names into the metadata,
+load_model does not read them: the model says itself what is tied), its README ("Format"), and what it says of broken files.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from ..tensor import Tensor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from typing import Any
 
     from ..dtypes import DType
@@ -39,6 +40,7 @@ SPELLING = {
 }  # fmt: skip
 FIELDS = ("dtype", "shape", "data_offsets")
 METADATA = "__metadata__"
+SAID = frozenset(("format", "total_size", "wrapper"))  # texts that are never names of tensors
 HEADER = 100_000_000  # bytes of the longest header
 MARK = "\ufeff"
 _PLAIN = {spelling: DTYPES[name] for spelling, name in SPELLING.items() if spelling != "F4"}
@@ -71,6 +73,11 @@ def read(source: Source, limits: Limits, length: int, byteorder: str | None) -> 
     if length > limits.json_bytes:
         raise LimitError(f"a header of {length:,} bytes", part=source.name, offset=0, hint="raise Limits.json_bytes")
     return Safetensors(source, limits, length)
+
+
+def aliases_in(metadata: Mapping[str, str], names: Collection[Any]) -> dict[str, str]:
+    """Texts that say which tensor stands for an equal one, as save_model writes them: a name that no tensor has → one that a tensor has."""
+    return {key: text for key, text in metadata.items() if text in names and key not in names and key not in SAID}
 
 
 class Row:
@@ -253,6 +260,11 @@ class Safetensors(Content):
 
     def metadata(self) -> dict[str, str]:
         return dict(self._metadata)
+
+    def aliases(self, names: Collection[Any]) -> dict[str, str]:
+        if any(note.code == "safetensors-metadata" for note in self._notes):
+            return {}  # what is no text may look like a name
+        return aliases_in(self._metadata, names)
 
     def notes(self) -> list[Finding]:
         return [*self._notes, *self._coverage()]

@@ -15,12 +15,13 @@ from ..containers.folder import Folder, around, unsafe
 from ..errors import FormatError, InertError, UnsupportedError
 from ..finding import ERROR, Finding, listed
 from ..tensor import Tensor
+from .safetensors import aliases_in
 from .sharded_index import INDEX, absent_of, chosen, indexed, numbered
 from .sharded_union import Union, grouped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
     from typing import Any
 
     from ..limits import Limits
@@ -182,6 +183,12 @@ class Sharded(Content):
             if shard.content is not None and shard.content.format == "safetensors":
                 found = {**said, **found}
         return found
+
+    def aliases(self, names: Collection[Any]) -> dict[str, str]:
+        if self.formats != {"safetensors"}:
+            return {}
+        odd = any(note.code == "safetensors-metadata" for _, notes in self._each(lambda one: one.notes()) for note in notes)
+        return {} if odd else aliases_in(self.metadata(), names)
 
     def notes(self) -> list[Finding]:
         inner = [_moved(note, shard.name) for shard, notes in self._each(lambda one: one.notes()) for note in notes]

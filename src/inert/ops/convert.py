@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
+from ..checkpoint import aliased
 from ..errors import UnsupportedError
 from ..finding import Finding
 from ..names import find
@@ -120,9 +121,12 @@ def convert(
         value, lost = _part(ckpt, root, unwrap, writer.id)
         if root is None and not unwrap and writer.id != ckpt.format:
             lost = [*lost, *_beside(ckpt, value)]
+        added = root is None and value is not ckpt.root
+        before = _items(value) if added and not unwrap else []  # of a root to which names were added
+        done.notes += aliased(ckpt.content.aliases(ckpt.tensors)) if added and writer.id != ckpt.format else []
         value = _chosen(value, ckpt, done, keep, drop, strip, rules)
         value = _changed(value, ckpt, done, dense, casting, rebuild, compact, shared)
-        whole = value is ckpt.root
+        whole = value is ckpt.root or (bool(before) and _items(value) == before)
         if spelling.device:
             from .shape import on_cpu
 
@@ -248,6 +252,11 @@ def _beside(ckpt: Checkpoint, value: Any) -> list[tuple[str, str]]:
     inside = {id(tensor.layout) for tensor in Lister(value, ckpt.content.limits).tensors.values()}
     everything = Lister(listed, ckpt.content.limits).tensors
     return [(name, "it lies beside the saved object") for name, tensor in everything.items() if id(tensor.layout) not in inside]
+
+
+def _items(value: Any) -> list[tuple[Any, int]]:
+    """What a dict holds, by identity."""
+    return [(key, id(item)) for key, item in value.items()] if isinstance(value, dict) else []
 
 
 def _plan(ckpt: Checkpoint, value: Any, writer: Any, spelling: Spelling, options: Options, whole: bool, anew: bool) -> Any:

@@ -46,8 +46,13 @@ def ls(
     if sort:
         chosen = sorted(chosen, key=SORTS[sort])
     rows = []
+    others: dict[str, list[str]] = {}
+    for name, kept in ckpt.content.aliases(ckpt.tensors).items():
+        others.setdefault(kept, []).append(printable(name))
     for tensor in chosen:
         rows.append(row(tensor, places=places))
+        if tensor.name in others:
+            rows[-1]["aliases"] = others[tensor.name]
         if hash:
             rows[-1].update(hashed(tensor))
             if done is not None:

@@ -25,7 +25,7 @@ from . import File
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from typing import Any
 
     from ..layout import Layout
@@ -58,11 +58,13 @@ class Flat:
         self.lost = [(name, "a tensor's attributes") for name, tensor in self.tensors.items() if tensor.layout.attributes]
         self.aliases: dict[str, str] = {}
         self.kept: dict[str, Any] = {}
-        self._share(options.shared, alias)
+        source = saved.source
+        kept = source.content.aliases(source.tensors).values() if source is not None else ()
+        self._share(options.shared, alias, frozenset(kept))
         self._leaves(saved.root, lister, options.leaves)
 
-    def _share(self, shared: str, alias: bool) -> None:
-        equal, overlapping = ties(self.tensors)
+    def _share(self, shared: str, alias: bool, preferred: frozenset[str]) -> None:
+        equal, overlapping = ties(self.tensors, preferred)
         if shared == "error" and (equal or overlapping):
             names = ", ".join(([*equal, *equal.values()] or overlapping)[:5])
             raise UnsupportedError(f"tensors share memory: {names}", hint="shared=alias writes equal ones once, shared=copy each of them")
@@ -104,8 +106,9 @@ class Flat:
 # -- tensors ----------------------------------------------------------------------------------------------------------------------
 
 
-def ties(tensors: Mapping[str, Tensor]) -> tuple[dict[str, str], list[str]]:
-    """(name → the first name, in alphabetical order, of an equal tensor over the same memory; names that overlap without being equal)."""
+def ties(tensors: Mapping[str, Tensor], preferred: Collection[str] = ()) -> tuple[dict[str, str], list[str]]:
+    """(name → the ``preferred`` or alphabetically first name of an equal tensor over the same memory; names that overlap without being
+    equal)."""
     groups: dict[Any, list[str]] = {}
     runs: dict[Any, list[tuple[int, int, str]]] = {}
     for name, tensor in tensors.items():
@@ -122,7 +125,7 @@ def ties(tensors: Mapping[str, Tensor]) -> tuple[dict[str, str], list[str]]:
     equal = {}
     for group in groups.values():
         if len(group) > 1:
-            first, *others = sorted(group)
+            first, *others = sorted(group, key=lambda name: (name not in preferred, name))
             equal.update(dict.fromkeys(others, first))
     return equal, [name for found in runs.values() if len(found) > 1 for name in _overlapping(found)]
 

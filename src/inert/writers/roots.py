@@ -37,4 +37,10 @@ def contents(source: Checkpoint, to: str) -> tuple[Any, list[tuple[str, str]]]:
     root = source.root
     if to != source.format and source.format in PROGRAMS and isinstance(root, Object):
         return dict(Lister(content.listed(root), content.limits).tensors), []
-    return root, []
+    return tied(source, root), []
+
+
+def tied(source: Checkpoint, root: Any) -> Any:
+    """The root with the names that its metadata says other tensors stand for; itself where there are none."""
+    found = source.content.aliases(root) if isinstance(root, dict) else {}
+    return {**root, **{name: root[kept] for name, kept in found.items()}} if found else root

@@ -65,7 +65,8 @@ def texts(saved: Saved) -> dict[str, str]:
     version …) is none of it."""
     source = saved.source
     held = source.metadata if source is not None and source.format in ("safetensors", "sharded") else {}
-    return {key: text for key, text in held.items() if key not in ("wrapper", "total_size")} | saved.metadata
+    known = source.content.aliases(source.tensors) if source is not None else {}  # these are tensors again, if they are still there
+    return {key: text for key, text in held.items() if key not in ("wrapper", "total_size") and key not in known} | saved.metadata
 
 
 def name_aliases(said: dict[str, str], flat: Flat) -> None:
