@@ -1,0 +1,8 @@
+"""What all tests have in common: no example is timed, since the machines that run them are busy with other things too."""
+
+from __future__ import annotations
+
+from hypothesis import settings
+
+settings.register_profile("inert", deadline=None)
+settings.load_profile("inert")
