@@ -136,9 +136,11 @@ class NamedIndex(MutableMapping[str, Tensor]):
 
     def __getitem__(self, name: str) -> Tensor:
         try:
-            return self._held[name]
+            if isinstance(name, str):
+                return self._held[name]
         except KeyError:
-            raise NoTensorError(name, self) from None
+            pass
+        raise NoTensorError(name, self)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._held)
