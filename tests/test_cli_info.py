@@ -103,6 +103,18 @@ def test_whatever_was_saved(run: Run, tmp_path: Path, value: Any) -> None:
     assert run("ls", path)[0] == 0
 
 
+def test_as_many_sections_as_there_are_keys(run: Run, tmp_path: Path) -> None:
+    count = 30_000
+    state: dict[str, Any] = dict.fromkeys((f"t{i}" for i in range(count)), tensor(storage("0", 6), (2, 3)))
+    path = saved(tmp_path / "x.pt", state | {"long" * 5000: 1, "last": tensor(storage("1", 6), (6,))}, {"0": bytes(24), "1": bytes(24)})
+    found = answer(run, path)
+    assert len(found["sections"]) == count + 2
+    assert found["sections"][-1] == {"key": "last", "nbytes": 24, "tensors": 1}
+    code, out, _ = run("info", path)
+    assert code == 0
+    assert f"  … {count + 1 - 20:,} more" in out
+
+
 @needs_corpus
 @pytest.mark.corpus
 @pytest.mark.parametrize("path", sorted(CORPUS.glob("lightning/*/*.ckpt")), ids=lambda path: f"{path.parent.name}/{path.name}")

@@ -100,6 +100,12 @@ def test_a_saved_view_is_said_to_keep_its_storage(run: Run, tmp_path: Path) -> N
     assert "uses" in run("ls", path, "x")[1], "what is used is told of the whole file"
 
 
+@pytest.mark.parametrize("name", ["strings", "types", "slices", "objects", "v1_types"])
+def test_what_has_no_views_is_said_to_use_all(run: Run, name: str) -> None:
+    found = listed(run, Path(__file__).parent / "corpus" / "tf" / name)
+    assert found["used_nbytes"] == found["storage_nbytes"]
+
+
 def test_tied_tensors_name_their_twin(run: Run, tmp_path: Path) -> None:
     tied = tensor(storage("0", 6), (2, 3))
     out = run("ls", saved(tmp_path / "x.pt", {"embed": tied, "head": tied}))[1]

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from inert.cli.text import size
 from tests.makers import Entry, dumps, storage, tensor, torch_entries, torch_zip, zip_bytes
 from tests.test_cli_ls import CORPUS, needs_corpus
 from tests.test_cli_main import Run, run
@@ -143,6 +144,14 @@ def test_a_cut_archive_is_one_line(run: Run, tmp_path: Path) -> None:
     code, out, err = run("parts", written(tmp_path, zip_bytes(torch_entries(PICKLE, {"0": bytes(24)}))[:-30]))
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert str(tmp_path / "x.pt") in err
+
+
+@pytest.mark.parametrize("place", ["sharded/bin", "sharded/safetensors", "tf/shards", "tf/v1_shards", "deepspeed/zero2", "dcp/two_ranks"])
+def test_the_files_of_a_set_and_their_records_count_once(run: Run, place: str) -> None:
+    folder = Path(__file__).parent / "corpus" / place
+    names = {part["file"] for part in answer(run, folder)["parts"]}
+    held = sum(Path(name).stat().st_size for name in names)
+    assert f"\n{size(held)} of records\n" in run("parts", folder)[1] + "\n"
 
 
 @needs_corpus

@@ -5,6 +5,7 @@ Expected values: the bytes of the file itself; Python's own zipfile for records 
 
 from __future__ import annotations
 
+import pickle
 import re
 import zipfile
 from collections import OrderedDict
@@ -235,6 +236,60 @@ def test_places_that_cannot_be_changed_are_refused(tmp_path: Path) -> None:
     with inert.open(tmp_path / "u.pt") as again:
         assert list(again.tensors) == ["t.0", "t.1", "d.x", "d.y.z"]
         assert again.tensors["d.y.z"].numpy() == [7.0]
+
+
+@pytest.mark.parametrize("where", ["object", "names"])
+def test_the_methods_of_a_dict_change_the_object(tmp_path: Path, where: str) -> None:
+    path = tmp_path / "t.pt"
+    inert.save({name: np.full(2, number) for number, name in enumerate("abcdef")}, path)
+    with inert.open(path if where == "object" else HERE / "tf" / "types" / "types") as ckpt:
+        index = ckpt.tensors
+        if where == "names":
+            for name in [*index]:
+                del index[name]
+            index.update({name: np.full(2, number) for number, name in enumerate("abcdef")})
+        model = dict(index)
+        assert index.pop("nothing", None) is None
+        assert index.pop("nothing", 3) == 3
+        with pytest.raises(KeyError, match="nothing"):
+            index.pop("nothing")
+        assert index.pop("b") is model.pop("b")
+        assert index.popitem() == model.popitem()
+        assert index.setdefault("a", np.zeros(9)) is model["a"]
+        assert index.setdefault("new", np.ones(1)).shape == (1,)
+        index.update({"c": np.zeros(5)}, d=np.zeros(6))
+        assert [(name, tensor.shape) for name, tensor in index.items()] == [
+            ("a", (2,)),
+            ("c", (5,)),
+            ("d", (6,)),
+            ("e", (2,)),
+            ("new", (1,)),
+        ]
+        assert list(ckpt.root) == list(index) == [*reversed([*reversed(index)])]
+        index.clear()
+        assert not index
+        assert not ckpt.root
+        with pytest.raises(KeyError, match="popitem"):
+            index.popitem()
+
+
+@pytest.mark.parametrize("source", [PLAIN, HERE / "tf" / "names"], ids=lambda path: path.name)
+def test_a_missing_name_gets_those_like_it(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with inert.open(source) as ckpt:
+        index = ckpt.tensors
+        known = max((name for name in index if len(name) < 300), key=len)
+        with pytest.raises(KeyError) as caught:
+            index[known[:-1] + "§"]
+        assert f"did you mean {known!r}" in str(caught.value)
+        assert caught.value.args == (known[:-1] + "§",)
+        assert str(pickle.loads(pickle.dumps(caught.value)).args[0]) == str(caught.value)
+        with pytest.raises(KeyError, match="names of tensors are texts"):
+            index[3]  # type: ignore[index]
+        monkeypatch.setattr("inert.index.near", None)  # nothing is compared before the text is asked for
+        assert index.get("nothing") is None
+        assert "nothing" not in index
+        with pytest.raises(KeyError):
+            index["nothing"]
 
 
 def test_a_bare_tensor_is_replaced_as_the_whole_object(tmp_path: Path) -> None:

@@ -10,15 +10,36 @@ from __future__ import annotations
 from collections.abc import MutableMapping
 
 from .errors import UnsupportedError
-from .names import HERE, children, piece
+from .names import HERE, children, near, piece
 from .tensor import Tensor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import ItemsView, Iterator, Mapping, ValuesView
+    from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
     from typing import Any
 
     from .checkpoint import Checkpoint
+
+
+_NONE = object()  # no default
+
+
+class NoTensorError(KeyError):
+    """No tensor has this name. Those like it are looked for when the text is asked for: a failed look-up that is caught costs nothing."""
+
+    def __init__(self, name: Any, known: Iterable[str]) -> None:
+        super().__init__(name)
+        self.known = known
+
+    def __str__(self) -> str:
+        name = self.args[0]
+        if not isinstance(name, str):
+            return f"{name!r:.200}: names of tensors are texts"
+        found = near(name, self.known)
+        return f"{name!r:.200}" + (f": did you mean {', '.join(map(repr, found))}?" if found else ": no tensor has this name")
+
+    def __reduce__(self) -> Any:
+        return KeyError, (str(self),)  # what it looks through stays in its process
 
 
 class TensorIndex(dict[str, Tensor]):
@@ -43,6 +64,9 @@ class TensorIndex(dict[str, Tensor]):
         put(container, key, tensor)
         super().__setitem__(name, tensor.place(name, base, key))
 
+    def __missing__(self, name: Any) -> Tensor:
+        raise NoTensorError(name, self)
+
     def _slot(self, name: str, known: Tensor) -> tuple[Any, Any]:
         try:
             return slot(self._checkpoint.root, known.path)
@@ -61,11 +85,20 @@ class TensorIndex(dict[str, Tensor]):
         del container[key]
         super().__delitem__(name)
 
-    pop = MutableMapping.pop
-    popitem = MutableMapping.popitem
-    clear = MutableMapping.clear
+    def pop(self, name: str, default: Any = _NONE) -> Any:
+        return _pop(self, name, default)
+
+    def popitem(self) -> tuple[str, Tensor]:
+        return _popitem(self)
+
+    def clear(self) -> None:
+        for name in [*reversed(self)]:
+            del self[name]
+
+    def setdefault(self, name: str, default: Any = None) -> Tensor:
+        return _setdefault(self, name, default)
+
     update = MutableMapping.update
-    setdefault = MutableMapping.setdefault
 
     def __ior__(self, other: Any) -> TensorIndex:  # type: ignore[override,misc]
         self.update(other)
@@ -102,7 +135,12 @@ class NamedIndex(MutableMapping[str, Tensor]):
         self._own: dict[str, Tensor] | None = None  # once something has been changed
 
     def __getitem__(self, name: str) -> Tensor:
-        return self._held[name]
+        try:
+            if isinstance(name, str):
+                return self._held[name]
+        except KeyError:
+            pass
+        raise NoTensorError(name, self)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._held)
@@ -145,6 +183,23 @@ class NamedIndex(MutableMapping[str, Tensor]):
                 names[old] = fresh
                 rekey(names, {old: new})
 
+    def pop(self, name: str, default: Any = _NONE) -> Any:
+        return _pop(self, name, default)
+
+    def popitem(self) -> tuple[str, Tensor]:
+        self._changing()  # a dict from now on, which has a last item
+        return _popitem(self)
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(self._own if self._own is not None else [*self._held])
+
+    def clear(self) -> None:
+        for name in [*reversed(self)]:
+            del self[name]
+
+    def setdefault(self, name: str, default: Any = None) -> Tensor:
+        return _setdefault(self, name, default)
+
     def __repr__(self) -> str:
         return f"<{len(self):,} tensors by name>"
 
@@ -157,6 +212,28 @@ class NamedIndex(MutableMapping[str, Tensor]):
         if self._own is None:
             self._held = self._own = dict(self._held.items())
         return self._own, self._checkpoint.changing()
+
+
+def _pop(index: TensorIndex | NamedIndex, name: str, default: Any) -> Any:
+    """As dict.pop, with the place that the tensor has."""
+    if default is not _NONE and name not in index:
+        return default
+    tensor = index[name]
+    del index[name]
+    return tensor
+
+
+def _popitem(index: TensorIndex | NamedIndex) -> tuple[str, Tensor]:
+    """The last item, as dict.popitem has it."""
+    for name in reversed(index):
+        return name, _pop(index, name, _NONE)
+    raise KeyError("popitem(): there are no tensors")
+
+
+def _setdefault(index: TensorIndex | NamedIndex, name: str, default: Any) -> Tensor:
+    if name not in index:
+        index[name] = default
+    return index[name]
 
 
 def alike(a: Any, b: Any) -> bool:

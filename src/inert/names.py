@@ -29,7 +29,23 @@ if TYPE_CHECKING:
 ELIDED = ("_parameters", "_buffers", "_modules")  # a module's own dicts: state_dict() leaves them out of its names
 _LEAVES = frozenset((str, int, float, bool, bytes, type(None)))
 OPEN, BARREN, LISTED = 1, 2, 3  # a container on the path (met again: a cycle), without tensors, with some
+CANDIDATES, LONG = 5000, 300  # names that are compared for likeness (difflib takes about 20 µs for each); characters of one
 HERE = object()  # a step that adds nothing to the path
+
+
+def near(name: str, known: Iterable[str], others: Iterable[str] = ()) -> list[str]:
+    """Up to three names for which ``name`` may have been meant: those with it in them or that are most of it, the nearest in length first;
+    else those spelled like it (``others`` before the first of ``known``)."""
+    from difflib import get_close_matches
+
+    folded, known = name.lower(), list(known)
+    inside = [one for one in known if folded in one.lower() or (2 * len(one) >= len(name) and one.lower() in folded)]
+    inside.sort(key=lambda one: abs(len(one) - len(name)))
+    if not inside:
+        inside = (
+            get_close_matches(name, [one for one in (*others, *known[:CANDIDATES]) if len(one) < LONG], 3, 0.5) if len(name) < LONG else []
+        )
+    return [*dict.fromkeys(inside)][:3]
 
 
 class Joined:

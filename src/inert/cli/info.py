@@ -86,7 +86,7 @@ def risk(found: dict[str, Any]) -> str:
     blocked = found["loads"]["weights_only"]["blocked"]
     if not blocked:
         return "a pickle, of names that torch itself takes for safe"
-    return f"a full load runs what the file names: {', '.join(map(clean, blocked[:6]))}{' …' if len(blocked) > 6 else ''}"
+    return f"a full load runs what the file names: {', '.join(clean(str(name)) for name in blocked[:6])}{' …' if len(blocked) > 6 else ''}"
 
 
 def loading(found: dict[str, Any]) -> Iterator[str]:

@@ -22,6 +22,7 @@ ABOUT = """List the tensors of a checkpoint: name, dtype, shape, size.
 
 A PATTERN is a tensor's name, a module's name, or a glob over whole names: 'encoder', '*.bias', 'layers.[0-3].*'."""
 SLACK = 20  # storages that hold this fraction more than their tensors use are worth a line
+VIEWS = frozenset(("torch-zip", "torch-legacy", "torch-tar", "torchscript", "sharded"))  # formats of what torch.save makes of views
 LEAVES = 6  # tensors of a module that are named in a tree
 
 
@@ -50,7 +51,7 @@ def run(options: Namespace) -> int:
                 write_lines(tree(found["tree"], options.bytes))
             elif found["tensors"]:
                 write_table(TITLES, list(cells(found["tensors"], options.bytes)))
-            write_lines(["", *summary(found, everything, options.bytes)])
+            write_lines(["", *summary(found, everything, options.bytes, ckpt.format in VIEWS)])
         code = findings(ckpt.notes, f"info {options.file}")
         if options.patterns and not found["count"]:
             return nothing(ckpt, options.patterns)
@@ -104,7 +105,7 @@ def remarks(row: dict[str, Any], owner: dict[str, Any]) -> str:
     return ", ".join(said)
 
 
-def summary(found: dict[str, Any], everything: dict[str, Any], exact: bool) -> Iterator[str]:
+def summary(found: dict[str, Any], everything: dict[str, Any], exact: bool, views: bool = True) -> Iterator[str]:
     """How many, how large; and where the storages hold much more than the tensors use, how much."""
     part = "" if found["count"] == everything["count"] else f" of {everything['count']:,}"
     count = f"{found['count']:,}{part} tensor{'' if found['count'] == 1 and not part else 's'}"
@@ -113,7 +114,8 @@ def summary(found: dict[str, Any], everything: dict[str, Any], exact: bool) -> I
     spare = everything["storage_nbytes"] - everything["used_nbytes"]
     if spare * SLACK > everything["storage_nbytes"] and spare > 1000:
         used, held = size(everything["used_nbytes"]), size(everything["storage_nbytes"])
-        yield f"uses {used} of {held}: a saved view keeps its whole storage; clone() views before saving to drop the rest"
+        why = ": a saved view keeps its whole storage; clone() views before saving to drop the rest" if views else " of what was saved"
+        yield f"uses {used} of {held}{why}"
 
 
 def tree(root: dict[str, Any], exact: bool) -> Iterator[str]:

@@ -6,6 +6,7 @@ from ..errors import InertError
 from ..formats import identify
 from ..limits import DEFAULT
 from ..reading import hold
+from ..report.listing import covered
 from ..report.records import parts
 from .options import Parser
 from .terminal import findings, write_json, write_lines, write_table
@@ -85,11 +86,24 @@ def rows(found: dict[str, Any]) -> Iterator[tuple[str, ...]]:
         )
 
 
+def recorded(parts: list[dict[str, Any]]) -> int:
+    """Bytes of the files that belong to a record: those of a record within another, as in the files of a set, count once."""
+    runs: dict[str, list[tuple[int, int]]] = {}
+    total = 0
+    for part in parts:
+        stored = part["size"] if part["compressed"] is None else part["compressed"]
+        if part["offset"] is None:
+            total += stored
+        else:
+            runs.setdefault(part["file"], []).append((part["offset"], part["offset"] + stored))
+    return total + sum(map(covered, runs.values()))
+
+
 def summary(found: dict[str, Any]) -> Iterator[str]:
     """Where the bytes of the file go, and what the container says of itself."""
     total: dict[str, int] = {}
-    for part in found["parts"]:
-        total["records"] = total.get("records", 0) + (part["size"] if part["compressed"] is None else part["compressed"])
+    if found["parts"]:
+        total["records"] = recorded(found["parts"])
     for gap in found["gaps"]:
         total[gap["kind"]] = total.get(gap["kind"], 0) + gap["size"]
     yield ", ".join(f"{size(count)} of {kind}{'s' * (kind in ('header', 'descriptor'))}" for kind, count in total.items())

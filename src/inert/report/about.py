@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..finding import ERROR, INFO, WARNING
 from .listing import notes, totals
-from .plain import plain, printable
+from .plain import TEXT, plain, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def info(ckpt: Checkpoint) -> dict[str, Any]:
         "metadata": {printable(key): printable(value) for key, value in ckpt.metadata.items()},
         **totals(tensors),
         "dtypes": _dtypes(tensors),
-        "sections": plain(said.get("sections", [])),
+        "sections": [{**one, "key": printable(one["key"][:TEXT])} for one in said.get("sections", [])],  # whole: their numbers add up
         "facts": plain(said.get("facts", {}), nodes=NODES, text=500),
         "missing": plain(said.get("missing", [])),
     }

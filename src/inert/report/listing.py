@@ -26,6 +26,7 @@ SORTS: dict[str, Callable[[Tensor], Any]] = {
     "name": lambda tensor: tensor.name,
     "dtype": lambda tensor: tensor.dtype,
 }
+UNSTRIDED = frozenset(("strings", "opaque"))  # kinds of tensors whose elements lie where no stride says
 LEVELS = 64  # of a tree: deeper names end in one long piece
 
 
@@ -140,7 +141,7 @@ def hashed(tensor: Tensor) -> dict[str, Any]:
 def totals(tensors: Iterable[Tensor]) -> dict[str, Any]:
     """``count`` and ``nbytes`` of the tensors, ``storages`` and ``storage_nbytes`` of what holds them, ``used_nbytes`` of that.
 
-    Of a damaged tensor, the whole storage counts as used."""
+    Of a damaged tensor, and of one whose elements have no one size, the whole storage counts as used."""
     count = size = 0
     runs: dict[Storage, list[tuple[int, int]]] = {}
     for tensor in tensors:
@@ -153,7 +154,8 @@ def totals(tensors: Iterable[Tensor]) -> dict[str, Any]:
                 todo += [part.layout for part in layout.components.values()]
             storage = layout.storage
             if storage is not None and storage.opener is not None:  # else the tensor has no bytes of its own
-                runs.setdefault(storage, []).append((0, storage.nbytes) if layout.fault else extent(layout))
+                whole = layout.fault or layout.kind in UNSTRIDED
+                runs.setdefault(storage, []).append((0, storage.nbytes) if whole else extent(layout))
     return {
         "count": count,
         "nbytes": size,

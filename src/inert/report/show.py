@@ -15,7 +15,7 @@ from math import prod
 from ..dtypes import DTYPES
 from ..errors import FormatError, InertError, LimitError, UnsupportedError
 from ..layout import Layout, Storage, contiguous
-from ..names import HERE, children, piece
+from ..names import CANDIDATES, HERE, children, near, piece
 from ..source import BytesSource
 from ..tensor import Tensor
 from .listing import row
@@ -32,7 +32,6 @@ FEW = 1000  # elements that are always given whole
 CORNER = 200  # elements of the corner that is given of a larger tensor
 MANY = 10_000_000  # elements that are given as nested lists at most
 NODES = 10_000_000  # values of an object that are given with ``full``
-CANDIDATES = 5000  # names that are compared for likeness: difflib takes about 20 µs for each
 
 
 def show(
@@ -196,15 +195,9 @@ def walk(root: Any, path: str) -> tuple[Any] | None:
 
 def like(ckpt: Checkpoint, name: str) -> str:
     """Did you mean …?"""
-    from difflib import get_close_matches
-
-    folded = name.lower()
-    inside = [known for known in ckpt.tensors if folded in known.lower() or known.lower() in folded]
-    if not inside:
-        names = [*_keys(ckpt.root), *islice(ckpt.tensors, CANDIDATES)]
-        inside = get_close_matches(name, [known for known in names if len(known) < 300], 3, 0.5)
-    if inside:
-        return f"did you mean {', '.join(repr(printable(known)) for known in [*dict.fromkeys(inside)][:3])}?"
+    found = near(name, ckpt.tensors, _keys(ckpt.root))
+    if found:
+        return f"did you mean {', '.join(repr(printable(known)) for known in found)}?"
     first = [*islice(_keys(ckpt.root), 5)] or [*islice(ckpt.tensors, 5)]
     return f"there is {', '.join(repr(printable(known)) for known in first)} …" if first else "the saved object holds nothing"
 
