@@ -106,6 +106,11 @@ def test_what_has_no_views_is_said_to_use_all(run: Run, name: str) -> None:
     assert found["used_nbytes"] == found["storage_nbytes"]
 
 
+def test_a_listing_says_where_its_notes_are(run: Run) -> None:
+    path = Path(__file__).parent / "corpus" / "tf" / "v1_file"
+    assert run("ls", path)[1].splitlines()[-1] == f"1 note: see inert info {path}"
+
+
 def test_tied_tensors_name_their_twin(run: Run, tmp_path: Path) -> None:
     tied = tensor(storage("0", 6), (2, 3))
     out = run("ls", saved(tmp_path / "x.pt", {"embed": tied, "head": tied}))[1]
@@ -123,7 +128,16 @@ def test_patterns_are_names_modules_and_globs(run: Run, tmp_path: Path) -> None:
     assert "2 of 5 tensors" in out
     code, out, err = run("ls", path, "encodr.w")
     assert code == 2
-    assert "no tensor fits 'encodr.w'. did you mean 'encoder.w'" in err
+    assert out == ""
+    assert err == "inert: no tensor fits 'encodr.w': did you mean 'encoder.w' or 'enc.1.w' or 'enc.0.w'?\n"
+    assert run("ls", path, "zzz") == (
+        2,
+        "",
+        "inert: no tensor fits 'zzz': there is 'enc.0.w', 'enc.0.b', 'enc.1.w', 'encoder.w', 'dec.w'\n",
+    )
+    code, out, err = run("ls", path, path)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "one file only" in err
 
 
 @pytest.mark.parametrize("order", [["--json", "{}", "a*"], ["{}", "--json", "a*"], ["{}", "a*", "--json"]])

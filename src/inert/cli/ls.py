@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from itertools import islice
+
+from ..names import near
 from ..reading import open
 from ..report.about import sentence
 from ..report.listing import SORTS, ls, nbytes, notes, totals
 from . import FAILED, tell
 from .options import Parser
 from .terminal import Progress, findings, write_json, write_lines, write_table
-from .text import counted, shape, size, table
+from .text import clean, counted, shape, size, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,23 +49,34 @@ def run(options: Namespace) -> int:
         everything = totals(ckpt.tensors.values()) if options.patterns else found
         if options.json:
             write_json({**found, "notes": notes(ckpt.notes)})
-        else:
+        elif found["count"] or not options.patterns:
             write_lines([sentence(ckpt, describe(ckpt)), ""])
             if options.tree:
                 write_lines(tree(found["tree"], options.bytes))
             elif found["tensors"]:
                 write_table(TITLES, list(cells(found["tensors"], options.bytes)))
             write_lines(["", *summary(found, everything, options.bytes, ckpt.format in VIEWS)])
-        code = findings(ckpt.notes, f"info {options.file}")
+            if ckpt.notes:
+                write_lines([clean(f"{counted(len(ckpt.notes), 'note')}: see inert info {options.file}", 600)])
         if options.patterns and not found["count"]:
             return nothing(ckpt, options.patterns)
-        return code
+        return findings(ckpt.notes, f"info {options.file}")
 
 
 def nothing(ckpt: Checkpoint, patterns: list[str]) -> int:
-    from ..report.show import like
-
-    tell(f"no tensor fits {' or '.join(map(repr, patterns))}. {like(ckpt, patterns[0])}")
+    """Say that no tensor fits, and which may have been meant."""
+    asked = " or ".join(map(repr, patterns))
+    files = [word for word in patterns if os.path.exists(word)]
+    if files:
+        tell(f"one file only: {files[0]!r} is another, and no tensor fits {asked}")
+        return FAILED
+    found = near(patterns[0], ckpt.tensors)
+    first = [*islice(ckpt.tensors, 5)]
+    if found:
+        hint = f"did you mean {' or '.join(map(repr, found))}?"
+    else:
+        hint = f"there is {', '.join(map(repr, first))}{' …' if len(first) < len(ckpt.tensors) else ''}" if first else "it holds none"
+    tell(f"no tensor fits {asked}: {hint}")
     return FAILED
 
 
