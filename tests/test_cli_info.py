@@ -103,6 +103,24 @@ def test_whatever_was_saved(run: Run, tmp_path: Path, value: Any) -> None:
     assert run("ls", path)[0] == 0
 
 
+@pytest.mark.parametrize(
+    ("place", "reader"),
+    [
+        ("safetensors/shapes.safetensors", "safetensors.torch.load_file"), ("sharded/bin", "from_pretrained"),
+        ("dcp/two_ranks", "torch.distributed.checkpoint.load"), ("deepspeed/zero2", "DeepSpeed"), ("tf/types", "tf.train.load_checkpoint"),
+        ("tf/v1_file", "tf.train.load_checkpoint"), ("pickles/numpy-p2.pkl", "pickle.load"),
+    ],
+)  # fmt: skip
+def test_what_torch_does_not_read_is_one_line(run: Run, place: str, reader: str) -> None:
+    path = Path(__file__).parent / "corpus" / place
+    lines = run("info", path)[1].splitlines()
+    at = lines.index("would it load?")
+    assert reader in lines[at + 1]
+    assert "torch.load" in lines[at + 1]
+    assert lines[at + 2] == ""
+    assert reader in json.loads(run("info", "--json", path)[1])["read_by"]
+
+
 def test_as_many_sections_as_there_are_keys(run: Run, tmp_path: Path) -> None:
     count = 30_000
     state: dict[str, Any] = dict.fromkeys((f"t{i}" for i in range(count)), tensor(storage("0", 6), (2, 3)))

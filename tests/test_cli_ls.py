@@ -106,6 +106,56 @@ def test_what_has_no_views_is_said_to_use_all(run: Run, name: str) -> None:
     assert found["used_nbytes"] == found["storage_nbytes"]
 
 
+def test_a_listing_says_where_its_notes_are(run: Run) -> None:
+    path = Path(__file__).parent / "corpus" / "tf" / "v1_file"
+    assert run("ls", path)[1].splitlines()[-1] == f"1 note: see inert info {path}"
+
+
+CALLBACK = "callbacks.ModelCheckpoint{'monitor': 'loss', 'mode': 'min', 'every_n_train_steps': 0, 'every_n_epochs': 1}."
+
+
+def test_very_long_names_are_shortened_in_the_middle(run: Run, tmp_path: Path) -> None:
+    held = tensor(storage("0", 6), (6,))
+    deep = {"x" * 50: {"y" * 400: {"z": held}}}
+    names = ["w", CALLBACK + "best_model_score", CALLBACK + "current_score", "数" * 90, "\x1b" * 90 + "end"]
+    path = saved(tmp_path / "x.pt", dict.fromkeys(names, held) | deep)
+    lines = run("ls", path)[1].splitlines()[2:9]
+    column = lines[0].index("dtype")
+    assert column == 82
+    assert [line[:80] for line in lines[2:4]] == [
+        "callbacks.ModelCheckpoint{'monitor': 'lo…, 'every_n_epochs': 1}.best_model_score",
+        "callbacks.ModelCheckpoint{'monitor': 'lo…: 0, 'every_n_epochs': 1}.current_score",
+    ]
+    assert {line[:column].count("…") for line in lines[2:]} == {1}
+    assert {cut_at(line, column) for line in lines[1:]} == {"float32"}
+    assert all("= w" in line for line in lines[2:])
+    assert [row["name"] for row in listed(run, path)["tensors"]] == [*names, "x" * 50 + "." + "y" * 400 + ".z"]
+    for words in ([], ["--tree"]):
+        whole = run("ls", path, "--full", *words)[1]
+        assert "y" * 400 in whole
+        assert CALLBACK[:-1] in whole
+    assert CALLBACK[:-1] not in run("ls", path, "--tree")[1]
+    asked = run("ls", path, names[1], "w")[1]
+    assert f"{names[1]}  float32" in asked
+    assert f"{names[2]}" not in run("ls", path, CALLBACK + "*", "callbacks*")[1]
+
+
+def cut_at(line: str, column: int) -> str:
+    """The word that begins at a column of a line, wide letters counted twice."""
+    used = 0
+    for at, letter in enumerate(line):
+        if used == column:
+            return line[at:].split(maxsplit=1)[0]
+        used += 2 if letter == "数" else 1
+    return ""
+
+
+def test_names_that_differ_in_the_middle_are_whole(run: Run, tmp_path: Path) -> None:
+    names = ["a" * 90 + one + "b" * 90 for one in "xyz"]
+    out = run("ls", saved(tmp_path / "x.pt", dict.fromkeys(names, tensor(storage("0", 6), (6,)))))[1]
+    assert all(f"\n{name}  float32" in out for name in names)
+
+
 def test_tied_tensors_name_their_twin(run: Run, tmp_path: Path) -> None:
     tied = tensor(storage("0", 6), (2, 3))
     out = run("ls", saved(tmp_path / "x.pt", {"embed": tied, "head": tied}))[1]
@@ -123,7 +173,16 @@ def test_patterns_are_names_modules_and_globs(run: Run, tmp_path: Path) -> None:
     assert "2 of 5 tensors" in out
     code, out, err = run("ls", path, "encodr.w")
     assert code == 2
-    assert "no tensor fits 'encodr.w'. did you mean 'encoder.w'" in err
+    assert out == ""
+    assert err == "inert: no tensor fits 'encodr.w': did you mean 'encoder.w' or 'enc.1.w' or 'enc.0.w'?\n"
+    assert run("ls", path, "zzz") == (
+        2,
+        "",
+        "inert: no tensor fits 'zzz': there is 'enc.0.w', 'enc.0.b', 'enc.1.w', 'encoder.w', 'dec.w'\n",
+    )
+    code, out, err = run("ls", path, path)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "one file only" in err
 
 
 @pytest.mark.parametrize("order", [["--json", "{}", "a*"], ["{}", "--json", "a*"], ["{}", "a*", "--json"]])

@@ -86,6 +86,27 @@ def test_an_unknown_name_gets_those_like_it(run: Run, tmp_path: Path, name: str,
     assert like in err
 
 
+def test_a_destination_that_cannot_be_is_named_itself(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    for out in (tmp_path / "nodir" / "x.npy", tmp_path / "folder"):
+        code, _, err = run("show", grid(tmp_path), "w", "--npy", out)
+        assert (code, err.count("\n")) == (2, 1)
+        assert err.startswith(f"inert: {out}: ")
+        assert ".tmp" not in err
+    assert [*(tmp_path / "folder").iterdir()] == []
+
+
+@pytest.mark.parametrize("command", ["ls", "info", "show", "parts"])
+@pytest.mark.parametrize(
+    ("word", "said"), [("https://host/x.pt", "download it first"), ("-", "give a file's path"), ("~/x.pt", "whole path")]
+)
+def test_words_that_are_no_paths_have_a_sentence(run: Run, command: str, word: str, said: str) -> None:
+    code, out, err = run(command, word)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"inert: {word}: ")
+    assert said in err
+
+
 def test_a_name_that_steers_is_escaped(run: Run, tmp_path: Path) -> None:
     path = saved(tmp_path / "x.pt", {"\x1b[31m": {"\u202e": "\x07" * 3, "b": b"\x1b"}, "t\x1b": tensor(storage("0", 6), (6,))})
     for words in ([], ["\x1b[31m"], ["t\x1b"], ["t\x1b", "--stats"], ["t\x1b[0:2]"], ["\x1b"], ["--json"], ["t\x1b", "--json"]):

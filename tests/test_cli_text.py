@@ -41,8 +41,8 @@ def test_widths() -> None:
 
 
 def test_a_table_stands_straight() -> None:
-    rows = [("a", "1", ""), ("数え", "10", ""), ("x" * 80, "5", "")]
-    assert list(table(("name", ">n", "nothing"), rows)) == ["name   n", "a      1", "数え  10", "x" * 80 + "   5"]
+    rows = [("a", "1", ""), ("数え", "10", ""), ("x" * 81, "5", "")]
+    assert list(table(("name", ">n", "nothing"), rows)) == ["name   n", "a      1", "数え  10", "x" * 81 + "   5"]
     assert list(table(("name", ">n"), [])) == ["name  n"]
 
 

@@ -51,7 +51,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except InertError as error:
         return fail(str(error))
     except OSError as error:
-        return fail(f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename else str(error))
+        if isinstance(error.filename, (str, bytes)):
+            name = os.fsdecode(error.filename)
+            return fail(f"{name}: {(not os.path.lexists(name) and no_file(name)) or error.strerror}")
+        return fail(str(error))
     except MemoryError:
         return fail("this needs more memory than there is")
     except Exception as error:
@@ -109,6 +112,17 @@ def fail(message: str) -> int:
     """One line on stderr; the exit code for it."""
     tell(message)
     return FAILED
+
+
+def no_file(name: str) -> str:
+    """What to do about a word that looks like no file's path; "" for any other."""
+    if "://" in name:
+        return "URLs are not read; download it first"
+    if name == "-":
+        return "neither stdin nor stdout is a file; give a file's path"
+    if name.startswith("~"):
+        return "only a shell knows what ~ is, where it stands outside of quotes; give the whole path"
+    return ""
 
 
 def tell(message: str) -> None:

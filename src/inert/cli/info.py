@@ -91,6 +91,9 @@ def risk(found: dict[str, Any]) -> str:
 
 def loading(found: dict[str, Any]) -> Iterator[str]:
     yield "would it load?"
+    if found["read_by"]:  # five rows would say the same
+        yield f"  torch.load and torch.jit.load read no {found['format']} files: {found['read_by']}"
+        return
     rows = []
     for key, call in LOADERS.items():
         said = found["loads"].get(key)

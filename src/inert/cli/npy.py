@@ -32,7 +32,9 @@ def write_npy(tensor: Tensor | None, path: str, source: str) -> dict[str, Any]:
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, path)
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, OSError) and error.filename == beside:
+            error.filename = path  # what was asked for; the other is this module's own
         if os.path.exists(beside):
             os.unlink(beside)
         raise

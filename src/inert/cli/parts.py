@@ -10,7 +10,7 @@ from ..report.listing import covered
 from ..report.records import parts
 from .options import Parser
 from .terminal import findings, write_json, write_lines, write_table
-from .text import clean, counted, size
+from .text import clean, counted, shortened, size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def head(found: dict[str, Any]) -> str:
 
 def rows(found: dict[str, Any]) -> Iterator[tuple[str, ...]]:
     """Records in the file's order (of several, one file behind another), with the gaps that have something to tell."""
+    short = shortened([part["name"] for part in found["parts"]])
     files = {name: number for number, name in enumerate(dict.fromkeys(part["file"] for part in found["parts"]))}
     places = [(files[part["file"]], part["offset"] if part["offset"] is not None else -1, part) for part in found["parts"]]
     places += [(0, gap["offset"], gap) for gap in found["gaps"] if gap["kind"] not in QUIET]
@@ -76,7 +77,7 @@ def rows(found: dict[str, Any]) -> Iterator[tuple[str, ...]]:
         crc = "none" if one["crc32"] is None else f"{one['crc32']:08x}"
         stored = "" if one["compressed"] is None else str(one["compressed"])
         yield (
-            one["name"],
+            short.get(one["name"], one["name"]),
             offset,
             str(one["size"]),
             stored,

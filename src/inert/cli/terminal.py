@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 
 from . import FINDINGS, FINE, hush, tell
-from .text import as_json, clean, counted, lines, table
+from .text import CELL, as_json, clean, counted, lines, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,17 +41,17 @@ def write_lines(found: Iterable[str]) -> None:
     write(lines(found))
 
 
-def write_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def write_table(titles: Sequence[str], rows: Sequence[Sequence[str]], limit: int = CELL) -> None:
     if len(rows) <= RICH and sys.stdout.isatty():
         try:
-            _rich(titles, rows)
+            _rich(titles, rows, limit)
             return
         except ImportError:
             pass
-    write_lines(table(titles, rows))
+    write_lines(table(titles, rows, limit))
 
 
-def _rich(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def _rich(titles: Sequence[str], rows: Sequence[Sequence[str]], limit: int) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -62,7 +62,7 @@ def _rich(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         title = titles[i]
         made.add_column(title.lstrip(">"), justify="right" if title.startswith(">") else "left", overflow="fold")
     for row in rows:
-        made.add_row(*(Text(clean(row[i])) for i in kept))
+        made.add_row(*(Text(clean(row[i], limit)) for i in kept))
     Console().print(made)
 
 

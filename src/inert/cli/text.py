@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
-WIDE = 60  # columns of a cell that others are lined up with; a longer one pushes its own line only
-CELL = 300  # characters of a cell
+WIDE = 80  # columns of a cell that others are lined up with; a longer one pushes its own line only
+CELL, WHOLE = 300, 1 << 20  # characters of a cell; of one that is to be whole
 ROOM = 100  # characters of a list or dict that stands in one line
 UNITS = ("kB", "MB", "GB", "TB", "PB", "EB")
 
@@ -58,12 +58,40 @@ def width(text: str) -> int:
     return sum(0 if category(c) in ("Mn", "Me") else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Aligned lines. A title that begins with > is of a column set to the right; a column without a cell is left out."""
+def shortened(names: Iterable[str]) -> dict[str, str]:
+    """What stands for each of the names that are wider than WIDE. Two that differ in the middle only are left whole."""
+    made = {name: middle(name) for name in names if len(name) > WIDE or not name.isascii()}
+    again: dict[str, int] = {}
+    for short in made.values():
+        again[short] = again.get(short, 0) + 1
+    return {name: short for name, short in made.items() if short != name and again[short] == 1}
+
+
+def middle(name: str, room: int = WIDE) -> str:
+    """``name`` without its middle where it is wider than ``room``."""
+    if len(name) <= 2 * room and width(clean(name, WHOLE)) <= room:
+        return name
+    head, tail = clean(name[:room], WHOLE), clean(name[-room:], WHOLE)
+    return f"{_begin(head, room // 2)}…{_begin(tail[::-1], room - room // 2 - 1)[::-1]}"
+
+
+def _begin(text: str, room: int) -> str:
+    """As many characters as fit into ``room`` columns."""
+    if text.isascii():
+        return text[:room]
+    used, end = 0, 0
+    while end < len(text) and (used := used + width(text[end])) <= room:
+        end += 1
+    return text[:end]
+
+
+def table(titles: Sequence[str], rows: Sequence[Sequence[str]], limit: int = CELL) -> Iterator[str]:
+    """Aligned lines. A title that begins with > is of a column set to the right; a column without a cell is left out. ``limit``:
+    characters of a cell."""
     kept = [i for i in range(len(titles)) if not rows or any(row[i] for row in rows)]
     right = [titles[i].startswith(">") for i in kept]
     heads = [titles[i].lstrip(">") for i in kept]
-    cells = [[clean(row[i]) for i in kept] for row in rows]
+    cells = [[clean(row[i], limit) for i in kept] for row in rows]
     widths = [max([len(head)] + [w for row in cells if (w := width(row[i])) <= WIDE]) for i, head in enumerate(heads)]
     for row in [heads, *cells]:
         line = ""

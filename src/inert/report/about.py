@@ -20,6 +20,18 @@ if TYPE_CHECKING:
 
 # Formats whose usual loader reads numbers and texts only; that of every other one is a pickle's, which runs what the file names.
 DATA_ONLY = frozenset(("safetensors", "tf-bundle", "tf-v1"))
+READERS = {  # what reads the formats that torch.load does not
+    "safetensors": "safetensors.torch.load_file does",
+    "sharded": "from_pretrained of transformers or diffusers reads the set",
+    "torch-dcp": "torch.distributed.checkpoint.load does",
+    "torch-export": "torch.export.load does",
+    "torch-package": "torch.package.PackageImporter does",
+    "deepspeed": "load_checkpoint of a DeepSpeed engine does, and runs what the files name",
+    "tf-bundle": "tf.train.load_checkpoint of TensorFlow does",
+    "tf-v1": "tf.train.load_checkpoint of TensorFlow does",
+    "pickle": "pickle.load does (joblib.load where joblib wrote it), and runs what the file names",
+}
+UNPACKED = "they read the archive that it was unpacked from"
 NODES = 10_000  # values of hyper-parameters, and of all facts together
 
 
@@ -42,6 +54,7 @@ def info(ckpt: Checkpoint) -> dict[str, Any]:
         "loader_executes_code": not getattr(ckpt.content, "formats", {ckpt.format}) <= DATA_ONLY,
         "loads": plain(loads(ckpt)),
         "oldest": plain(oldest(ckpt)),
+        "read_by": reader(ckpt),
         "metadata": {printable(key): printable(value) for key, value in ckpt.metadata.items()},
         **totals(tensors),
         "dtypes": _dtypes(tensors),
@@ -53,6 +66,13 @@ def info(ckpt: Checkpoint) -> dict[str, Any]:
         made["hyper_parameters"] = plain(said["hyper_parameters"], nodes=NODES)
     made["notes"] = notes(ckpt.notes)
     return made
+
+
+def reader(ckpt: Checkpoint) -> str:
+    """Which program reads a file that torch.load does not; "" where torch.load may."""
+    if ckpt.format == "pickle" and getattr(ckpt.content, "archive", None) is not None:
+        return UNPACKED
+    return "" if ckpt.content.wrappers else READERS.get(ckpt.format, "")
 
 
 def _dtypes(tensors: Iterable[Any]) -> list[dict[str, Any]]:
