@@ -190,8 +190,9 @@ def nbytes(layout: Layout) -> int:
 # -- everything else ----------------------------------------------------------------------------------------------------------------
 
 
-def leaves(root: Any, lister: Lister) -> Iterator[tuple[str, Any]]:
-    """(name, value) of what holds no tensor: of nested ones the highest. An unknown object with tensors in it is given, and not entered."""
+def leaves(root: Any, lister: Lister, objects: bool = False) -> Iterator[tuple[str, Any]]:
+    """(name, value) of what holds no tensor: of nested ones the highest. An unknown object with tensors in it is given, and not entered
+    unless ``objects`` are."""
     seen, budget = lister.seen, DEFAULT.name_bytes
     if isinstance(root, Tensor) or id(root) in lister.arrays:
         return
@@ -200,7 +201,7 @@ def leaves(root: Any, lister: Lister) -> Iterator[tuple[str, Any]]:
     while todo:
         value, link = todo.pop()
         enters = seen.get(id(value)) == LISTED or (value is root and children(root) is not None)
-        if not enters or type(value) is Object:
+        if not enters or (type(value) is Object and not objects):
             name = _joined(link)
             budget -= len(name) + 1
             if budget < 0:
