@@ -215,6 +215,32 @@ def test_equal_tensors_are_written_once_and_named(tmp_path: Path) -> None:
     assert set(said.notes[1].tensors) == {"z", "t", "row"}
 
 
+@pytest.mark.parametrize(
+    ("format", "says"),
+    [("pt", "torch-zip"), (".PTH", "torch-zip"), ("ptl", "torchscript"), ("safetensor", "safetensors"), ("index", "tf-bundle")],
+)
+def test_a_format_that_is_none_may_mean_another(format: str, says: str, tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match=rf"cannot be written; did you mean {says}\?"):
+        inert.save({}, tmp_path / "x", format=format)
+    with pytest.raises(UnsupportedError, match="can be: torch-zip, torchscript"):
+        inert.save({}, tmp_path / "x", format="zebra")
+
+
+def test_each_suffix_that_could_be_used_is_told_once(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError) as caught:
+        inert.save({}, tmp_path / "x.what")
+    assert "use one of .pt, .pth, .bin, .ckpt, .ptl, .safetensors," in str(caught.value)
+    assert caught.value.hint.endswith("or give --to FORMAT (format= or to= in Python)")
+    assert caught.value.hint.count(".pt,") == 1
+
+
+@pytest.mark.parametrize("name", ["x.pt", "x.safetensors", "x.npz"])
+def test_a_missing_folder_is_told(name: str, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"no folder .*no.where' for the destination; make it first"):
+        inert.save({"a": np.ones(2)}, tmp_path / "no" / "where" / name)
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("way", ["one", "shards"])
 def test_names_that_others_stand_for_come_back(way: str, tmp_path: Path) -> None:
     size = "60B" if way == "shards" else 0
@@ -572,6 +598,11 @@ def test_what_fits_one_shard_has_no_index(tmp_path: Path) -> None:
     assert [Path(file).name for file in said.files] == ["model.safetensors"]
     with inert.open(said.files[0]) as found:
         assert found.format == "safetensors"
+    assert not said.notes
+    said = inert.save({"a": np.ones(3)}, tmp_path / "one.safetensors.index.json")
+    assert [Path(file).name for file in said.files] == ["one.safetensors"]
+    assert codes(said.notes) == ["shards-one"]
+    assert "one.safetensors was written, and no index" in said.notes[0].message
     said = inert.save({}, f"{tmp_path}/made/")
     assert [Path(file).name for file in said.files] == ["model.safetensors"]
     assert inert.load(tmp_path / "made" / "model.safetensors") == {}

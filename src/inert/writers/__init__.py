@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from importlib import import_module
 
 from ..errors import UnsupportedError
-from ..sink import destination, room
+from ..sink import destination, room, there
 from ..torch.respelling import AS_IT_IS
 
 TYPE_CHECKING = False
@@ -118,6 +118,7 @@ class Plan:
         folder = path if self.inside else os.path.dirname(path)
         if self.inside:
             os.makedirs(folder, exist_ok=True)
+        there(folder, path)
         room(folder or os.curdir, self.size, path)
         places = [os.path.join(folder, file.name) if file.name else path for file in self.files]
         for start in range(0, len(places), BATCH):
@@ -193,7 +194,7 @@ def writer_for(path: str, format: str | None = None, max_shard_size: int = 0, gi
     a suffix may mean, and where it means none, that of the ``given`` format. UnsupportedError where there is none."""
     known = {one.id: one for one in WRITERS}
     if format is not None and format not in known:
-        raise UnsupportedError(f"{format} cannot be written", hint=f"can be: {', '.join(known)}")
+        raise UnsupportedError(f"{format} cannot be written", hint=meant(format))
     lower, own = path.lower(), known.get(given)
     bundle = format is None and (lower.endswith(known[BUNDLE].suffixes) or given == BUNDLE)  # which has shards of its own
     if format in (None, *SHARDS) and not bundle and (max_shard_size or (format is None and is_folder(path))):
@@ -205,8 +206,19 @@ def writer_for(path: str, format: str | None = None, max_shard_size: int = 0, gi
     for one in WRITERS:
         if lower.endswith(one.suffixes):
             return one
-    suffixes = ", ".join(suffix for one in WRITERS for suffix in one.suffixes)
-    raise UnsupportedError("the suffix says no format that can be written", part=path, hint=f"use one of {suffixes}, or say the format")
+    suffixes = ", ".join(dict.fromkeys(suffix for one in WRITERS for suffix in one.suffixes))
+    hint = f"use one of {suffixes}, or give --to FORMAT (format= or to= in Python)"
+    raise UnsupportedError("the suffix says no format that can be written", part=path, hint=hint)
+
+
+def meant(format: str) -> str:
+    """What a format may be called that is none: the one of such a suffix, or of nearly such a name."""
+    from difflib import get_close_matches
+
+    known = [one.id for one in WRITERS]
+    word = format.lower().lstrip(".")
+    like = [one.id for one in WRITERS if f".{word}" in one.suffixes] or get_close_matches(word, known, 1)
+    return f"did you mean {like[0]}?" if like else f"can be: {', '.join(known)}"
 
 
 def is_folder(path: str) -> bool:
