@@ -326,10 +326,10 @@ def test_overlaps_are_those_of_every_pair(runs: list[tuple[int, int]]) -> None:
 @pytest.mark.parametrize(
     ("value", "says"),
     [
-        (np.ones(1, "c16"), "safetensors has no complex128; cast it to complex64"),
+        (np.ones(1, "c16"), "safetensors has no complex128; leave it out \\(--drop n\\.w\\), or put its values as complex64"),
         (tensor("complex32", (1,), b"1234"), "safetensors has no complex32"),
-        (tensor("int4", (1,), b"1"), "safetensors has no int4; cast it"),
-        (tensor("float8_e4m3b11fnuz", (1,), b"1"), "no float8_e4m3b11fnuz; cast it to bfloat16"),
+        (tensor("int4", (1,), b"1"), "safetensors has no int4; leave it out"),
+        (tensor("float8_e4m3b11fnuz", (1,), b"1"), "no float8_e4m3b11fnuz; leave it out .*as bfloat16"),
         (tensor("qint8", (1,), b"1", kind="quantized"), "a tensor of kind quantized; dequantise it"),
         (tensor("float32", (1,), b"1234", kind="sparse_coo"), "kind sparse_coo; make it dense"),
         (tensor("float32", (1,), b"1234", kind="meta"), "kind meta; leave it out"),
@@ -341,6 +341,35 @@ def test_what_the_format_has_no_place_for(value: Any, says: str, tmp_path: Path)
     with pytest.raises(UnsupportedError, match=rf"n\.w: .*{says}" if "whole" not in says else says):
         inert.save({"n": {"w": value}}, tmp_path / "x.safetensors")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["x.pt", "x.safetensors", "x.npz", "x.safetensors.index.json"])
+def test_every_damaged_tensor_is_named_with_the_option_that_leaves_it_out(name: str, tmp_path: Path) -> None:
+    def bad() -> Tensor:
+        return tensor("float32", (1,), b"1234", fault="it is odd")
+
+    with pytest.raises(UnsupportedError) as caught:
+        inert.save({"n": {"w": bad(), "good": np.ones(1), "v w": bad()}}, tmp_path / name)
+    assert str(caught.value) == (
+        "2 damaged tensors cannot be written: n.w, n.v w; leave them out: --drop n.w --drop 'n.v w'; or repair the file"
+    )
+    with pytest.raises(UnsupportedError) as caught:
+        inert.save({"w": bad()}, tmp_path / name)
+    assert str(caught.value) == "w: a damaged tensor cannot be written: it is odd; leave it out: --drop w; or repair the file"
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_said_of_a_type_that_the_format_lacks_works(tmp_path: Path) -> None:
+    path, made = tmp_path / "x.pt", tmp_path / "x.safetensors"
+    inert.save({"a": np.array([1 + 2j]), "b": np.ones(2, "f4")}, path)
+    with pytest.raises(UnsupportedError, match=r"a: safetensors has no complex128; leave it out \(--drop a\)"):
+        inert.convert(path, made)
+    inert.convert(path, made, drop=["a"])
+    assert list(inert.load(made)) == ["b"]
+    with inert.open(path) as ckpt:
+        ckpt.tensors["a"] = ckpt.tensors["a"].numpy().astype("complex64")
+        ckpt.save(made)
+    assert inert.load(made)["a"].tolist() == [1 + 2j]
 
 
 def test_names_that_cannot_be(tmp_path: Path) -> None:

@@ -13,6 +13,9 @@ from contextlib import ExitStack
 from importlib import import_module
 
 from ..errors import UnsupportedError
+from ..finding import listed
+from ..limits import DEFAULT
+from ..names import Lister
 from ..sink import destination, room, there
 from ..torch.respelling import AS_IT_IS
 
@@ -157,8 +160,39 @@ class Writer:
 
     def plan(self, saved: Saved, options: Options) -> Plan:
         module = import_module(f"{__name__}.{self.module}")
-        made: Plan = module.plan(saved, options)
+        try:
+            made: Plan = module.plan(saved, options)
+        except UnsupportedError as error:
+            raise (damaged(saved) if error.message.startswith(DAMAGED) else None) or error from None
         return made
+
+
+DAMAGED = "a damaged tensor cannot be written"
+NAMED = 20  # damaged tensors that are told by name
+
+
+def damaged(saved: Saved) -> UnsupportedError | None:
+    """The refusal of every damaged tensor of an object at once; None where they have no names."""
+    found = [(name, tensor.fault) for name, tensor in Lister(saved.root, DEFAULT, saved.tensors).tensors.items() if tensor.fault]
+    if not found or not found[0][0]:
+        return None
+    hint = f"leave {'it' if len(found) == 1 else 'them'} out: {drops([name for name, _ in found])}; or repair the file"
+    if len(found) == 1:
+        return UnsupportedError(f"{DAMAGED}: {found[0][1]}", part=found[0][0], hint=hint)
+    return UnsupportedError(f"{len(found):,} damaged tensors cannot be written: {listed(name for name, _ in found)}", hint=hint)
+
+
+def drops(names: list[str]) -> str:
+    """The options that leave tensors out."""
+    from shlex import quote
+
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return " ".join(f"--drop {quote(name)}" for name in names[:NAMED]) + more
+
+
+def left_out(name: str) -> str:
+    """How a tensor is left out, as the next step that a message names."""
+    return f"leave it out (--drop {name})" if name else "leave it out"
 
 
 SUFFIXES = (".pt", ".pth", ".bin", ".ckpt")

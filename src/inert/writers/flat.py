@@ -21,7 +21,7 @@ from ..sink import Stream
 from ..tensor import Tensor
 from ..torch.objects import Object
 from ..torch.storing import identity
-from . import File
+from . import DAMAGED, File, left_out
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -152,14 +152,14 @@ def elements(name: str, tensor: Tensor) -> Piece:
     except LimitError as error:
         raise LimitError(error.message, part=name, hint=error.hint) from None
     except InertError as error:
-        raise UnsupportedError(error.message, part=name, hint=error.hint or "leave it out") from None
+        raise UnsupportedError(error.message, part=name, hint=error.hint or left_out(name)) from None
 
 
 def whole(name: str, tensor: Tensor) -> None:
     """UnsupportedError for a damaged tensor."""
     fault = tensor.layout.fault
     if fault:
-        raise UnsupportedError(f"a damaged tensor cannot be written: {fault}", part=name, hint="leave it out, or repair the file")
+        raise UnsupportedError(f"{DAMAGED}: {fault}", part=name, hint=f"{left_out(name)}, or repair the file")
 
 
 def _elements(layout: Layout, tensor: Tensor) -> Piece:
