@@ -18,7 +18,8 @@ from inert.checkpoint import Checkpoint
 from inert.cli import main
 from inert.containers.sstablewrite import behind, between, common, table
 from inert.errors import UnsupportedError
-from inert.formats.tf_bundle import TfBundle, tensor_checks
+from inert.formats.tf_bundle import TfBundle
+from inert.formats.tf_checks import tensor_checks
 from inert.tensor import Tensor
 from inert.tensorflow.strings import stored as stored_strings
 from inert.tensorflow.strings import stored_size

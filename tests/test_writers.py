@@ -351,7 +351,7 @@ def test_every_damaged_tensor_is_named_with_the_option_that_leaves_it_out(name: 
     with pytest.raises(UnsupportedError) as caught:
         inert.save({"n": {"w": bad(), "good": np.ones(1), "v w": bad()}}, tmp_path / name)
     assert str(caught.value) == (
-        "2 damaged tensors cannot be written: n.w, n.v w; leave them out: --drop n.w --drop 'n.v w'; or repair the file"
+        "2 damaged tensors cannot be written: n.w, n.v w; of the first, it is odd; leave them out: --drop n.w --drop 'n.v w'; or repair the file"
     )
     with pytest.raises(UnsupportedError) as caught:
         inert.save({"w": bad()}, tmp_path / name)
@@ -521,8 +521,8 @@ def test_npy_is_what_save_writes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "path", "says"),
     [
-        ({"w": np.ones(2, ml_dtypes.bfloat16)}, "x.npz", "w: NumPy's files have no bfloat16; cast it to float32, or write safetensors"),
-        (np.ones(2, ml_dtypes.float8_e4m3fn), "x.npy", "no float8_e4m3fn; cast it to float32"),
+        ({"w": np.ones(2, ml_dtypes.bfloat16)}, "x.npz", "w: NumPy's files have no bfloat16; write safetensors, or cast it to float32"),
+        (np.ones(2, ml_dtypes.float8_e4m3fn), "x.npy", "no float8_e4m3fn; write safetensors, or cast it to float32"),
         (tensor("qint8", (1,), b"1", kind="quantized"), "x.npy", "kind quantized"),
         ({"a": np.ones(1), "b": np.ones(1)}, "x.npy", "holds one array, and here are 2: a, b; keep one"),
         ({"x": 1}, "x.npy", "here are 0"),

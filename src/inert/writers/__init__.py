@@ -179,7 +179,8 @@ def damaged(saved: Saved) -> UnsupportedError | None:
     hint = f"leave {'it' if len(found) == 1 else 'them'} out: {drops([name for name, _ in found])}; or repair the file"
     if len(found) == 1:
         return UnsupportedError(f"{DAMAGED}: {found[0][1]}", part=found[0][0], hint=hint)
-    return UnsupportedError(f"{len(found):,} damaged tensors cannot be written: {listed(name for name, _ in found)}", hint=hint)
+    text = f"{len(found):,} damaged tensors cannot be written: {listed(name for name, _ in found)}; of the first, {found[0][1]}"
+    return UnsupportedError(text, hint=hint)
 
 
 def drops(names: list[str]) -> str:
@@ -188,6 +189,13 @@ def drops(names: list[str]) -> str:
 
     more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
     return " ".join(f"--drop {quote(name)}" for name in names[:NAMED]) + more
+
+
+def recast(name: str, dtype: str, to: str) -> str:
+    """How a tensor becomes one of another type: by --dtype, which casts what NumPy or torch counts among floating types, or in Python."""
+    if dtype in ("bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu"):
+        return f"cast it to {to} (--dtype {name}={to})" if name else f"cast it to {to} (--dtype {to})"
+    return f"{left_out(name)}, or put its values as {to} in its place in Python: ckpt.tensors[name].numpy().astype({to!r})"
 
 
 def left_out(name: str) -> str:

@@ -16,7 +16,7 @@ from ..finding import Finding
 from ..formats.safetensors import HEADER, METADATA, SPELLING
 from ..layout import items_of
 from ..sink import length_of
-from . import File, Plan, left_out
+from . import File, Plan, left_out, recast
 from .flat import Flat, elements
 
 TYPE_CHECKING = False
@@ -113,8 +113,7 @@ def spelled(name: str, tensor: Tensor) -> str:
     if found is None or tensor.dtype.padded or tensor.kind not in ("dense", "numpy", "tiled"):
         elements(name, tensor)  # says what is wrong with its kind
         to = CASTS.get(tensor.dtype)
-        python = f", or put its values as {to} in its place in Python: ckpt.tensors[name] = ckpt.tensors[name].numpy().astype({to!r})"
-        hint = left_out(name) + (python if to else ", or write another format")
+        hint = recast(name, tensor.dtype, to) if to else f"{left_out(name)}, or write another format"
         raise UnsupportedError(f"safetensors has no {tensor.dtype}", part=name, hint=hint)
     return found
 
