@@ -783,3 +783,43 @@ def test_a_wrapped_tensor_keeps_the_device_that_it_names(tmp_path: Path) -> None
     (tmp_path / "x.pt").write_bytes(torch_zip(data, storages))
     done = inert.convert(tmp_path / "x.pt", tmp_path / "cpu.pt", device="cpu")
     assert "device-left" in {note.code for note in done.notes}
+
+
+# ------------------------------------------------------------------------------------------------------------------ programs
+
+
+@pytest.mark.parametrize("suffix", [".pt", ".safetensors"])
+def test_what_a_program_is_beside_its_tensors_is_told_as_lost(suffix: str, tmp_path: Path) -> None:
+    to = "torch-zip" if suffix == ".pt" else None
+    lost = dict(inert.convert(HERE / "script" / "module.pt", tmp_path / f"x{suffix}", to=to).lost)
+    assert lost == {
+        "module/extra/sub/labels.txt": "a file that was put in beside the program",
+        "module/code/__torch__.py": "source of the program",
+        "training": "an attribute of the module (bool)",
+        "numbers": "an attribute of the module (list)",
+        "inner.training": "an attribute of the module (bool)",
+        "tied.training": "an attribute of the module (bool)",
+    }
+    assert inert.convert(HERE / "script" / "module.pt", tmp_path / "same.pt").lost == []
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("lite.ptl", {"lite/code/__torch__.py and 1 more", "lite/bytecode.pkl"}),
+        ("flatbuffer.ptl", {"code/__torch__"}),
+        ("package.pt", {"package/packed.py", "package/conf/labels.txt and 1 more"}),
+        ("export.pt2", {"export/models/model.json", "export/extra/note.txt"}),
+    ],
+)
+def test_every_program_s_records_are_told_as_lost(name: str, told: set[str], tmp_path: Path) -> None:
+    source = HERE / "script" / name
+    assert told <= {lost for lost, _ in inert.convert(source, tmp_path / "x.pt", to="torch-zip").lost}
+
+
+def test_configurations_that_become_plain_are_told(tmp_path: Path) -> None:
+    _, replaced = plain(HERE / "lightning" / "omegaconf.ckpt", tmp_path)
+    told = {path: was for path, (was, _) in replaced.items() if path.startswith("hyper_parameters")}
+    assert sorted(told.values()) == ["omegaconf.dictconfig.DictConfig"] * 2 + ["omegaconf.listconfig.ListConfig"]
+    assert replaced["…"] == ("4 × omegaconf.nodes.AnyNode", "what they hold")
+    assert inert.convert(tmp_path / "plain.pt", tmp_path / "again.pt", for_weights_only=True).replaced == []

@@ -115,7 +115,7 @@ def test_what_is_no_plain_file_is_refused(kind: str, tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_there_is_an_error(kind: str, tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"no folder .* for the destination; make it first"):
         pour(tmp_path / "no" / "such.pt")
 
 

@@ -215,6 +215,32 @@ def test_equal_tensors_are_written_once_and_named(tmp_path: Path) -> None:
     assert set(said.notes[1].tensors) == {"z", "t", "row"}
 
 
+@pytest.mark.parametrize(
+    ("format", "says"),
+    [("pt", "torch-zip"), (".PTH", "torch-zip"), ("ptl", "torchscript"), ("safetensor", "safetensors"), ("index", "tf-bundle")],
+)
+def test_a_format_that_is_none_may_mean_another(format: str, says: str, tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match=rf"cannot be written; did you mean {says}\?"):
+        inert.save({}, tmp_path / "x", format=format)
+    with pytest.raises(UnsupportedError, match="can be: torch-zip, torchscript"):
+        inert.save({}, tmp_path / "x", format="zebra")
+
+
+def test_each_suffix_that_could_be_used_is_told_once(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError) as caught:
+        inert.save({}, tmp_path / "x.what")
+    assert "use one of .pt, .pth, .bin, .ckpt, .ptl, .safetensors," in str(caught.value)
+    assert caught.value.hint.endswith("or give --to FORMAT (format= or to= in Python)")
+    assert caught.value.hint.count(".pt,") == 1
+
+
+@pytest.mark.parametrize("name", ["x.pt", "x.safetensors", "x.npz"])
+def test_a_missing_folder_is_told(name: str, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"no folder .*no.where' for the destination; make it first"):
+        inert.save({"a": np.ones(2)}, tmp_path / "no" / "where" / name)
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("way", ["one", "shards"])
 def test_names_that_others_stand_for_come_back(way: str, tmp_path: Path) -> None:
     size = "60B" if way == "shards" else 0
@@ -300,10 +326,10 @@ def test_overlaps_are_those_of_every_pair(runs: list[tuple[int, int]]) -> None:
 @pytest.mark.parametrize(
     ("value", "says"),
     [
-        (np.ones(1, "c16"), "safetensors has no complex128; cast it to complex64"),
+        (np.ones(1, "c16"), "safetensors has no complex128; leave it out \\(--drop n\\.w\\), or put its values as complex64"),
         (tensor("complex32", (1,), b"1234"), "safetensors has no complex32"),
-        (tensor("int4", (1,), b"1"), "safetensors has no int4; cast it"),
-        (tensor("float8_e4m3b11fnuz", (1,), b"1"), "no float8_e4m3b11fnuz; cast it to bfloat16"),
+        (tensor("int4", (1,), b"1"), "safetensors has no int4; leave it out"),
+        (tensor("float8_e4m3b11fnuz", (1,), b"1"), "no float8_e4m3b11fnuz; leave it out .*as bfloat16"),
         (tensor("qint8", (1,), b"1", kind="quantized"), "a tensor of kind quantized; dequantise it"),
         (tensor("float32", (1,), b"1234", kind="sparse_coo"), "kind sparse_coo; make it dense"),
         (tensor("float32", (1,), b"1234", kind="meta"), "kind meta; leave it out"),
@@ -315,6 +341,35 @@ def test_what_the_format_has_no_place_for(value: Any, says: str, tmp_path: Path)
     with pytest.raises(UnsupportedError, match=rf"n\.w: .*{says}" if "whole" not in says else says):
         inert.save({"n": {"w": value}}, tmp_path / "x.safetensors")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["x.pt", "x.safetensors", "x.npz", "x.safetensors.index.json"])
+def test_every_damaged_tensor_is_named_with_the_option_that_leaves_it_out(name: str, tmp_path: Path) -> None:
+    def bad() -> Tensor:
+        return tensor("float32", (1,), b"1234", fault="it is odd")
+
+    with pytest.raises(UnsupportedError) as caught:
+        inert.save({"n": {"w": bad(), "good": np.ones(1), "v w": bad()}}, tmp_path / name)
+    assert str(caught.value) == (
+        "2 damaged tensors cannot be written: n.w, n.v w; of the first, it is odd; leave them out: --drop n.w --drop 'n.v w'; or repair the file"
+    )
+    with pytest.raises(UnsupportedError) as caught:
+        inert.save({"w": bad()}, tmp_path / name)
+    assert str(caught.value) == "w: a damaged tensor cannot be written: it is odd; leave it out: --drop w; or repair the file"
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_said_of_a_type_that_the_format_lacks_works(tmp_path: Path) -> None:
+    path, made = tmp_path / "x.pt", tmp_path / "x.safetensors"
+    inert.save({"a": np.array([1 + 2j]), "b": np.ones(2, "f4")}, path)
+    with pytest.raises(UnsupportedError, match=r"a: safetensors has no complex128; leave it out \(--drop a\)"):
+        inert.convert(path, made)
+    inert.convert(path, made, drop=["a"])
+    assert list(inert.load(made)) == ["b"]
+    with inert.open(path) as ckpt:
+        ckpt.tensors["a"] = ckpt.tensors["a"].numpy().astype("complex64")
+        ckpt.save(made)
+    assert inert.load(made)["a"].tolist() == [1 + 2j]
 
 
 def test_names_that_cannot_be(tmp_path: Path) -> None:
@@ -466,8 +521,8 @@ def test_npy_is_what_save_writes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "path", "says"),
     [
-        ({"w": np.ones(2, ml_dtypes.bfloat16)}, "x.npz", "w: NumPy's files have no bfloat16; cast it to float32, or write safetensors"),
-        (np.ones(2, ml_dtypes.float8_e4m3fn), "x.npy", "no float8_e4m3fn; cast it to float32"),
+        ({"w": np.ones(2, ml_dtypes.bfloat16)}, "x.npz", "w: NumPy's files have no bfloat16; write safetensors, or cast it to float32"),
+        (np.ones(2, ml_dtypes.float8_e4m3fn), "x.npy", "no float8_e4m3fn; write safetensors, or cast it to float32"),
         (tensor("qint8", (1,), b"1", kind="quantized"), "x.npy", "kind quantized"),
         ({"a": np.ones(1), "b": np.ones(1)}, "x.npy", "holds one array, and here are 2: a, b; keep one"),
         ({"x": 1}, "x.npy", "here are 0"),
@@ -572,6 +627,11 @@ def test_what_fits_one_shard_has_no_index(tmp_path: Path) -> None:
     assert [Path(file).name for file in said.files] == ["model.safetensors"]
     with inert.open(said.files[0]) as found:
         assert found.format == "safetensors"
+    assert not said.notes
+    said = inert.save({"a": np.ones(3)}, tmp_path / "one.safetensors.index.json")
+    assert [Path(file).name for file in said.files] == ["one.safetensors"]
+    assert codes(said.notes) == ["shards-one"]
+    assert "one.safetensors was written, and no index" in said.notes[0].message
     said = inert.save({}, f"{tmp_path}/made/")
     assert [Path(file).name for file in said.files] == ["model.safetensors"]
     assert inert.load(tmp_path / "made" / "model.safetensors") == {}

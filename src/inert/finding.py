@@ -150,6 +150,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "shared-copy": (INFO, "they no longer share memory once they are loaded, and take more room"),
     "header-large": (WARNING, "the safetensors library refuses headers over 100,000,000 bytes; use shards or shorter names"),
+    "shards-one": (INFO, "programs read the one file without an index; a smaller max_shard_size (--max-shard-size) makes more"),
     "shards-stale": (WARNING, "programs may read them instead of what was written: remove them if nobody needs them"),
     "legacy-untyped": (WARNING, "torch.load fails on them in this format, though torch.save writes them so: use torch-zip, or cast them"),
     "storage-stray": (INFO, "no tensor uses this record"),

@@ -160,6 +160,7 @@ def destination(path: str | os.PathLike[str], size: int = 0, *, sync: bool = Tru
     except ValueError as error:  # a null character, or half a surrogate pair
         raise UnsupportedError(f"no file can have this name: {error}", part=ascii(path)) from None
     folder = os.path.dirname(path)
+    there(folder, path)
     mode = _mode_of(path)
     room(folder, size, path)
     name = _beside(folder, path)  # known before anything can bear it, so that whatever happens it can be removed
@@ -195,6 +196,12 @@ def _mode_of(path: str) -> int | None:
         what = "a folder" if stat.S_ISDIR(status.st_mode) else "no plain file"
         raise UnsupportedError(f"the destination is {what}", part=path, hint="name a file")
     return stat.S_IMODE(status.st_mode)
+
+
+def there(folder: str, path: str) -> None:
+    """FileNotFoundError where the folder is missing in which ``path`` is to be made."""
+    if not os.path.exists(folder or os.curdir):
+        raise FileNotFoundError(errno.ENOENT, f"no folder {folder!r} for the destination; make it first", path)
 
 
 def room(folder: str, size: int, path: str) -> None:

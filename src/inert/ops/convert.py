@@ -234,11 +234,12 @@ def _changed(
 
 
 def _plain(value: Any, ckpt: Checkpoint, done: Converted) -> Any:
-    from .plain import Plainer, names_in
+    from .plain import Plainer, Replaced, classes_in, names_in
 
-    plainer = Plainer(ckpt.content.limits, names_in(ckpt.content.built))
+    classes, others = classes_in(ckpt.content.built)
+    plainer = Plainer(ckpt.content.limits, names_in(ckpt.content.built), classes)
     made = plainer.plain(value)
-    done.replaced = plainer.replaced
+    done.replaced = plainer.replaced + [Replaced("…", f"{count:,} × {name}", "what they hold") for name, count in others.items()]
     return made
 
 

@@ -16,11 +16,12 @@ from ..dtypes import DTYPES, DType
 from ..errors import UnsupportedError
 from ..layout import Layout, Storage
 from ..names import piece
-from ..pickle.nodes import Global, shown
+from ..pickle.nodes import Call, Global, shown
 from ..tensor import Tensor
 from ..torch.allowed import CONSTANTS, DEVICES, TORCH
 from ..torch.objects import Device, Object, Size
 from ..torch.storages import CLASS_OF
+from ..torch.values import CONTAINERS
 from .plain_values import ATOMS, CLASS, EMPTY, LONGEST, contents, hashable, kind_of, single, sound
 from .shape import replicated
 from .views import own
@@ -51,10 +52,12 @@ class Replaced:
 
 class Plainer:
     """One conversion. ``replaced`` lists what is another value now, in the object's order; beyond ``Limits.name_bytes`` of paths, without
-    their paths. ``names``: texts that stand for a name in the file, by id (they look like any text)."""
+    their paths. ``names``: texts that stand for a name in the file, by id (they look like any text).
+    ``classes``: those of dicts and lists that became plain when they were read, by id."""
 
-    def __init__(self, limits: Limits, names: dict[int, str] | None = None) -> None:
+    def __init__(self, limits: Limits, names: dict[int, str] | None = None, classes: dict[int, str] | None = None) -> None:
         self.limits = limits
+        self.classes = classes or {}
         self.names = names or {}
         self.budget = limits.name_bytes
         self.replaced: list[Replaced] = []
@@ -112,7 +115,7 @@ class Plainer:
         elif isinstance(value, dict):
             self._dict(value, link)
         elif kind in (list, deque):
-            self._list(value, value, link, "" if kind is list else "deque")
+            self._list(value, value, link, self.classes.get(id(value), "") if kind is list else "deque")
         elif isinstance(value, tuple):
             self._tuple(value, link)
         elif isinstance(value, (set, frozenset)):
@@ -139,7 +142,8 @@ class Plainer:
     def _dict(self, value: dict[Any, Any], link: Link) -> None:
         kind = type(value)
         shell: dict[Any, Any] = kind() if kind in (dict, OrderedDict, Counter) else {}
-        self._set(value, shell, link, *(("collections.defaultdict", "dict") if kind is defaultdict else ()))
+        was = "collections.defaultdict" if kind is defaultdict else self.classes.get(id(value), "")
+        self._set(value, shell, link, was, "dict")
         self._filled(shell, value.items(), link)
         fields = vars(value) if hasattr(value, "__dict__") else {}
         if fields and kind is OrderedDict:
@@ -265,6 +269,22 @@ class Plainer:
         )
         layout.fault = value.fault
         self._set(value, Tensor(layout, self.limits), link, "a storage", "a tensor")
+
+
+def classes_in(builder: Any) -> tuple[dict[int, str], Counter[str]]:
+    """Classes whose values inert makes plain when it reads them (OmegaConf's, AttributeDict): of each dict and list, by id; and how many
+    other values there are of each of OmegaConf's classes, which no identity tells apart."""
+    made: dict[int, str] = {}
+    others: Counter[str] = Counter()
+    for node in builder.document.rows if builder is not None else ():
+        if not isinstance(node, Call) or node.dotted not in CONTAINERS or node.dotted.startswith(("builtins.", "collections.")):
+            continue
+        value = builder.done.get(id(node))
+        if type(value) in (dict, list):
+            made[id(value)] = node.dotted
+        elif node.dotted.startswith("omegaconf."):
+            others[node.dotted] += 1
+    return made, others
 
 
 def names_in(builder: Any) -> dict[int, str]:

@@ -13,7 +13,10 @@ from contextlib import ExitStack
 from importlib import import_module
 
 from ..errors import UnsupportedError
-from ..sink import destination, room
+from ..finding import listed
+from ..limits import DEFAULT
+from ..names import Lister
+from ..sink import destination, room, there
 from ..torch.respelling import AS_IT_IS
 
 TYPE_CHECKING = False
@@ -118,6 +121,7 @@ class Plan:
         folder = path if self.inside else os.path.dirname(path)
         if self.inside:
             os.makedirs(folder, exist_ok=True)
+        there(folder, path)
         room(folder or os.curdir, self.size, path)
         places = [os.path.join(folder, file.name) if file.name else path for file in self.files]
         for start in range(0, len(places), BATCH):
@@ -156,8 +160,47 @@ class Writer:
 
     def plan(self, saved: Saved, options: Options) -> Plan:
         module = import_module(f"{__name__}.{self.module}")
-        made: Plan = module.plan(saved, options)
+        try:
+            made: Plan = module.plan(saved, options)
+        except UnsupportedError as error:
+            raise (damaged(saved) if error.message.startswith(DAMAGED) else None) or error from None
         return made
+
+
+DAMAGED = "a damaged tensor cannot be written"
+NAMED = 20  # damaged tensors that are told by name
+
+
+def damaged(saved: Saved) -> UnsupportedError | None:
+    """The refusal of every damaged tensor of an object at once; None where they have no names."""
+    found = [(name, tensor.fault) for name, tensor in Lister(saved.root, DEFAULT, saved.tensors).tensors.items() if tensor.fault]
+    if not found or not found[0][0]:
+        return None
+    hint = f"leave {'it' if len(found) == 1 else 'them'} out: {drops([name for name, _ in found])}; or repair the file"
+    if len(found) == 1:
+        return UnsupportedError(f"{DAMAGED}: {found[0][1]}", part=found[0][0], hint=hint)
+    text = f"{len(found):,} damaged tensors cannot be written: {listed(name for name, _ in found)}; of the first, {found[0][1]}"
+    return UnsupportedError(text, hint=hint)
+
+
+def drops(names: list[str]) -> str:
+    """The options that leave tensors out."""
+    from shlex import quote
+
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return " ".join(f"--drop {quote(name)}" for name in names[:NAMED]) + more
+
+
+def recast(name: str, dtype: str, to: str) -> str:
+    """How a tensor becomes one of another type: by --dtype, which casts what NumPy or torch counts among floating types, or in Python."""
+    if dtype in ("bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu"):
+        return f"cast it to {to} (--dtype {name}={to})" if name else f"cast it to {to} (--dtype {to})"
+    return f"{left_out(name)}, or put its values as {to} in its place in Python: ckpt.tensors[name].numpy().astype({to!r})"
+
+
+def left_out(name: str) -> str:
+    """How a tensor is left out, as the next step that a message names."""
+    return f"leave it out (--drop {name})" if name else "leave it out"
 
 
 SUFFIXES = (".pt", ".pth", ".bin", ".ckpt")
@@ -193,7 +236,7 @@ def writer_for(path: str, format: str | None = None, max_shard_size: int = 0, gi
     a suffix may mean, and where it means none, that of the ``given`` format. UnsupportedError where there is none."""
     known = {one.id: one for one in WRITERS}
     if format is not None and format not in known:
-        raise UnsupportedError(f"{format} cannot be written", hint=f"can be: {', '.join(known)}")
+        raise UnsupportedError(f"{format} cannot be written", hint=meant(format))
     lower, own = path.lower(), known.get(given)
     bundle = format is None and (lower.endswith(known[BUNDLE].suffixes) or given == BUNDLE)  # which has shards of its own
     if format in (None, *SHARDS) and not bundle and (max_shard_size or (format is None and is_folder(path))):
@@ -205,8 +248,19 @@ def writer_for(path: str, format: str | None = None, max_shard_size: int = 0, gi
     for one in WRITERS:
         if lower.endswith(one.suffixes):
             return one
-    suffixes = ", ".join(suffix for one in WRITERS for suffix in one.suffixes)
-    raise UnsupportedError("the suffix says no format that can be written", part=path, hint=f"use one of {suffixes}, or say the format")
+    suffixes = ", ".join(dict.fromkeys(suffix for one in WRITERS for suffix in one.suffixes))
+    hint = f"use one of {suffixes}, or give --to FORMAT (format= or to= in Python)"
+    raise UnsupportedError("the suffix says no format that can be written", part=path, hint=hint)
+
+
+def meant(format: str) -> str:
+    """What a format may be called that is none: the one of such a suffix, or of nearly such a name."""
+    from difflib import get_close_matches
+
+    known = [one.id for one in WRITERS]
+    word = format.lower().lstrip(".")
+    like = [one.id for one in WRITERS if f".{word}" in one.suffixes] or get_close_matches(word, known, 1)
+    return f"did you mean {like[0]}?" if like else f"can be: {', '.join(known)}"
 
 
 def is_folder(path: str) -> bool:

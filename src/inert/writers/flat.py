@@ -21,7 +21,7 @@ from ..sink import Stream
 from ..tensor import Tensor
 from ..torch.objects import Object
 from ..torch.storing import identity
-from . import File
+from . import DAMAGED, File, left_out
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -152,14 +152,14 @@ def elements(name: str, tensor: Tensor) -> Piece:
     except LimitError as error:
         raise LimitError(error.message, part=name, hint=error.hint) from None
     except InertError as error:
-        raise UnsupportedError(error.message, part=name, hint=error.hint or "leave it out") from None
+        raise UnsupportedError(error.message, part=name, hint=error.hint or left_out(name)) from None
 
 
 def whole(name: str, tensor: Tensor) -> None:
     """UnsupportedError for a damaged tensor."""
     fault = tensor.layout.fault
     if fault:
-        raise UnsupportedError(f"a damaged tensor cannot be written: {fault}", part=name, hint="leave it out, or repair the file")
+        raise UnsupportedError(f"{DAMAGED}: {fault}", part=name, hint=f"{left_out(name)}, or repair the file")
 
 
 def _elements(layout: Layout, tensor: Tensor) -> Piece:
@@ -190,8 +190,9 @@ def nbytes(layout: Layout) -> int:
 # -- everything else ----------------------------------------------------------------------------------------------------------------
 
 
-def leaves(root: Any, lister: Lister) -> Iterator[tuple[str, Any]]:
-    """(name, value) of what holds no tensor: of nested ones the highest. An unknown object with tensors in it is given, and not entered."""
+def leaves(root: Any, lister: Lister, objects: bool = False) -> Iterator[tuple[str, Any]]:
+    """(name, value) of what holds no tensor: of nested ones the highest. An unknown object with tensors in it is given, and not entered
+    unless ``objects`` are."""
     seen, budget = lister.seen, DEFAULT.name_bytes
     if isinstance(root, Tensor) or id(root) in lister.arrays:
         return
@@ -200,7 +201,7 @@ def leaves(root: Any, lister: Lister) -> Iterator[tuple[str, Any]]:
     while todo:
         value, link = todo.pop()
         enters = seen.get(id(value)) == LISTED or (value is root and children(root) is not None)
-        if not enters or type(value) is Object:
+        if not enters or (type(value) is Object and not objects):
             name = _joined(link)
             budget -= len(name) + 1
             if budget < 0:

@@ -11,7 +11,7 @@ import io
 
 from ..errors import UnsupportedError
 from ..sink import length_of
-from . import File, Plan
+from . import File, Plan, recast
 from .flat import Flat, elements
 
 TYPE_CHECKING = False
@@ -59,7 +59,7 @@ def array(name: str, tensor: Tensor) -> tuple[bytes, Piece]:
     dtype = tensor.dtype
     if dtype not in NATIVE:
         to = CASTS.get(dtype, "float32" if dtype.kind == "f" else "int8")
-        raise UnsupportedError(f"NumPy's files have no {dtype}", part=name, hint=f"cast it to {to}, or write safetensors")
+        raise UnsupportedError(f"NumPy's files have no {dtype}", part=name, hint=f"write safetensors, or {recast(name, dtype, to)}")
     head = io.BytesIO()
     facts = {"descr": np.lib.format.dtype_to_descr(np.dtype(dtype.numpy).newbyteorder("<")), "fortran_order": False, "shape": tensor.shape}
     np.lib.format.write_array_header_1_0(head, facts)

@@ -6,17 +6,28 @@ Refuses to know: how it is written.
 
 from __future__ import annotations
 
-from ..names import Lister
+from ..names import Lister, children
 from ..tensor import Tensor
 from ..torch.objects import Object
 from . import BUNDLE
+from .flat import leaves
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from ..checkpoint import Checkpoint
 
+RECORDS = {  # roles of the parts that make a program
+    "code": "source of the program",
+    "bytecode": "bytecode of the program",
+    "model": "the program",
+    "native": "compiled code of the program",
+    "source": "source of the package",
+    "resource": "a file of the package",
+    "extra": "a file that was put in beside the program",
+}
 PROGRAMS = ("torchscript", "torch-package", "torch-export")
 NO_NUMBERS = ("strings", "opaque")  # kinds of tensors that other formats than TensorFlow's have no place for
 
@@ -35,9 +46,31 @@ def contents(source: Checkpoint, to: str) -> tuple[Any, list[tuple[str, str]]]:
             (name, "it holds no numbers") for name in value if name in gone
         ]
     root = source.root
-    if to != source.format and source.format in PROGRAMS and isinstance(root, Object):
-        return dict(Lister(content.listed(root), content.limits).tensors), []
+    if to != source.format and source.format in PROGRAMS:
+        lost = list(program(source))
+        if not isinstance(root, Object):
+            return root, lost
+        lister = Lister(content.listed(root), content.limits)
+        return dict(lister.tensors), [*lost, *((name, why) for name, value in leaves(root, lister, True) if (why := attribute(value)))]
     return tied(source, root), []
+
+
+def program(source: Checkpoint) -> Iterator[tuple[str, str]]:
+    """What of a program is no value: a line for each kind of record."""
+    kinds: dict[str, list[str]] = {}
+    for name, part in source.content.parts().items():
+        if part.role in RECORDS:
+            kinds.setdefault(part.role, []).append(name)
+    for kind, names in kinds.items():
+        more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
+        yield f"{names[0]}{more}", RECORDS[kind]
+
+
+def attribute(value: Any) -> str:
+    """Why an attribute of a module is lost; "" for one that holds nothing, and for a module, whose own attributes are told."""
+    if value is None or (isinstance(value, Object) and children(value)):
+        return ""
+    return f"an attribute of the module ({type(value).__name__})"
 
 
 def tied(source: Checkpoint, root: Any) -> Any:

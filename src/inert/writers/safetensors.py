@@ -16,7 +16,7 @@ from ..finding import Finding
 from ..formats.safetensors import HEADER, METADATA, SPELLING
 from ..layout import items_of
 from ..sink import length_of
-from . import File, Plan
+from . import File, Plan, left_out, recast
 from .flat import Flat, elements
 
 TYPE_CHECKING = False
@@ -113,7 +113,7 @@ def spelled(name: str, tensor: Tensor) -> str:
     if found is None or tensor.dtype.padded or tensor.kind not in ("dense", "numpy", "tiled"):
         elements(name, tensor)  # says what is wrong with its kind
         to = CASTS.get(tensor.dtype)
-        hint = f"cast it to {to}, or leave it out" if to else "cast it, or leave it out"
+        hint = recast(name, tensor.dtype, to) if to else f"{left_out(name)}, or write another format"
         raise UnsupportedError(f"safetensors has no {tensor.dtype}", part=name, hint=hint)
     return found
 
@@ -124,7 +124,9 @@ def shape_of(tensor: Tensor) -> tuple[int, ...]:
     if not dtype.counts_items:
         bits = items_of(dtype, shape) * dtype.itemsize * 8
         if dtype.packed > 1 and bits != tensor.size * dtype.bits:
-            raise UnsupportedError(f"{tensor.size:,} values of {dtype} are no whole number of bytes", part=tensor.name, hint="leave it out")
+            raise UnsupportedError(
+                f"{tensor.size:,} values of {dtype} are no whole number of bytes", part=tensor.name, hint=left_out(tensor.name)
+            )
         return shape
     return (*shape[:-1], shape[-1] * dtype.packed) if shape else (dtype.packed,)
 

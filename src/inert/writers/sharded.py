@@ -82,6 +82,8 @@ def plan(saved: Saved, options: Options) -> Plan:
         files = [*flat.sidecar(names.stem + names.kind), *files]
     if len(shards) > 1:
         files.append(index(names, total, said, where))
+    elif not names.inside and options.name.endswith(".json"):
+        notes.append(Finding("shards-one", f"everything fits one shard: {names.shard(1, 1)} was written, and no index", names.listing))
     notes += stale(names, options.name, {file.name for file in files})
     return Plan(files, flat.lost, notes, names.inside)
 

@@ -30,7 +30,7 @@ from ..tensorflow import graph
 from ..tensorflow.messages import NUMBERS, OPAQUE, head_bytes, header_bytes, run_bytes, slices_bytes
 from ..tensorflow.slices import box_of, key_of
 from ..tensorflow.strings import stored, stored_size, strings_crc, variants_crc
-from . import File, Plan
+from . import File, Plan, left_out, recast
 from .flat import Flat, elements
 
 TYPE_CHECKING = False
@@ -153,9 +153,8 @@ def number_of(name: str, layout: Layout) -> int:
     found = NUMBERS.get(layout.dtype)
     if found is None or layout.dtype.packed > 1:
         to = CASTS.get(layout.dtype)
-        raise UnsupportedError(
-            f"TensorFlow has no {layout.dtype}", part=name, hint=f"cast it to {to}" if to else "cast it, or leave it out"
-        )
+        hint = recast(name, layout.dtype, to) if to else left_out(name)
+        raise UnsupportedError(f"TensorFlow has no {layout.dtype}", part=name, hint=hint)
     return found
 
 
