@@ -203,3 +203,21 @@ def test_a_set_that_is_not_whole_is_told_when_it_is_converted(run: Run, tmp_path
     assert "model-00002-of-00003.safetensors" in err
     with inert.open(tmp_path / "model.safetensors.index.json") as ckpt:
         assert "shard-missing" in [note.code for note in ckpt.save(tmp_path / "again.pt").notes]
+
+
+def test_progress_counts_against_the_size_of_what_is_written(tmp_path: Path) -> None:
+    class Told:
+        total = done = 0
+
+        def expect(self, total: int) -> None:
+            self.total = total
+
+        def __call__(self, more: int) -> None:
+            self.done += more
+
+    told = Told()
+    inert.save({"w": np.zeros(1000)}, tmp_path / "x.pt", progress=told)
+    assert told.total == told.done == (tmp_path / "x.pt").stat().st_size
+    told.done = 0
+    inert.convert(tmp_path / "x.pt", tmp_path / "y.safetensors", progress=told)
+    assert told.total == told.done == (tmp_path / "y.safetensors").stat().st_size

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pickle
 import re
 import zipfile
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -337,3 +337,49 @@ def test_a_pickle_in_nobodys_style_is_written_in_a_known_one_and_noted(tmp_path:
     assert [note.code for note in written.notes] == ["pickle-reencoded"]
     with inert.open(tmp_path / "again.pt") as again:
         assert again.root == {"a": 1, "b": 2, "c": 3}
+
+
+SCRIPT = HERE / "script" / "module.pt"
+
+
+def whole(tensor: Tensor) -> bool:
+    """Whether the elements lie in order."""
+    return bool(tensor.numpy().flags.c_contiguous)
+
+
+def test_a_tensor_of_a_program_is_replaced_where_it_lies(tmp_path: Path) -> None:
+    out = tmp_path / "out.pt"
+    with inert.open(SCRIPT) as ckpt:
+        users = Counter(one.storage for one in ckpt.tensors.values())
+        name, first = next(
+            (name, one) for name, one in ckpt.tensors.items() if one.dtype == "float32" and users[one.storage] == 1 and whole(one)
+        )
+        elements = np.arange(first.size, dtype=np.float32).reshape(first.shape)
+        others = {other: one.sha256() for other, one in ckpt.tensors.items() if other != name}
+        ckpt.tensors[name] = elements
+        assert not ckpt.save(out).lost
+    before, after = records(SCRIPT), records(out)
+    assert list(before) == list(after)
+    assert len([one for one in before if before[one] != after[one]]) == 1
+    assert out.stat().st_size == SCRIPT.stat().st_size
+    with zipfile.ZipFile(out) as archive:
+        assert archive.testzip() is None
+    with inert.open(out) as again:
+        assert np.array_equal(again.tensors[name].numpy(), elements)
+        assert {other: again.tensors[other].sha256() for other in others} == others
+
+
+def test_what_would_make_a_program_untrue_is_refused(tmp_path: Path) -> None:
+    with inert.open(SCRIPT) as ckpt:
+        name, first = next((name, one) for name, one in ckpt.tensors.items() if one.dtype == "float32" and one.size > 1)
+        ckpt.tensors[name] = np.zeros(3)
+        with pytest.raises(UnsupportedError, match="cannot become float64"):
+            ckpt.save(tmp_path / "out.pt")
+    with inert.open(SCRIPT) as ckpt:
+        del ckpt.tensors[name]
+        with pytest.raises(UnsupportedError, match="not added, renamed or taken out"):
+            ckpt.save(tmp_path / "out.pt")
+    with pytest.raises(UnsupportedError, match="program"):
+        inert.save({"w": np.zeros(2)}, tmp_path / "out.ptl")
+    assert not list(tmp_path.iterdir())
+    assert first.size > 1

@@ -88,6 +88,10 @@ class Progress:
         self.active = sys.stderr.isatty()
         self.shown = False
 
+    def expect(self, total: int) -> None:
+        """How much there is, where that was not known before."""
+        self.total = max(total, 1)
+
     def __call__(self, more: int) -> None:
         if not self.active:
             return

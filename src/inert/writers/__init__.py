@@ -123,6 +123,9 @@ class Plan:
             os.makedirs(folder, exist_ok=True)
         there(folder, path)
         room(folder or os.curdir, self.size, path)
+        expect = getattr(progress, "expect", None)  # a progress line wants to know how much there is
+        if expect is not None:
+            expect(self.size)
         places = [os.path.join(folder, file.name) if file.name else path for file in self.files]
         for start in range(0, len(places), BATCH):
             batch = [*zip(self.files, places, strict=True)][start : start + BATCH]
