@@ -179,7 +179,8 @@ class _Torch:
             return _Torch.said(value, layout)
         here = value.detach() if value.device.type == "cpu" else value.detach().cpu()
         held = here.untyped_storage()
-        size = (here.storage_offset() + reach(tuple(here.shape), tuple(here.stride()))[0] + 1) * dtype.itemsize
+        last = here.storage_offset() + reach(tuple(here.shape), tuple(here.stride()))[0]
+        size = (last + 1) * dtype.itemsize if here.numel() else 0
         if held.device.type == "meta" or size > held.nbytes() or (size and not held.data_ptr()):  # fake, freed, or made of other tensors
             raise UnsupportedError(f"a {kind} without data of its own", hint="give a plain tensor")
         storage = storage_of(held.data_ptr(), held.nbytes(), dtype, device, held, f"storage {held._cdata:#x}")

@@ -42,7 +42,8 @@ def held(tensor: Any) -> str:
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_state_dicts(name: str) -> None:
-    state = torch.jit.load(str(FOLDER / name)).state_dict()
+    module = torch.jit.load(str(FOLDER / name))  # a flatbuffer's tensors lie in memory that goes with it
+    state = module.state_dict()
     with inert.open(FOLDER / name) as checkpoint:
         assert set(state) <= set(checkpoint.tensors)
         for key, tensor in state.items():
