@@ -74,6 +74,16 @@ class Document:
         return self._machine.made
 
     @property
+    def blobs(self) -> list[tuple[int, bytes | bytearray]]:
+        """(offset, bytes) of every constant that begins like a pickle or an archive, dropped ones and those before a fault too."""
+        return self._machine.blobs
+
+    @property
+    def frame_end(self) -> int:
+        """Where the last frame ends: Python's own unpickler goes on there for the next pickle, whatever stands before it."""
+        return self._machine.frame.end
+
+    @property
     def made(self) -> Iterator[Node]:
         """Every Global, Reference and Call in the order the opcodes make them, dropped ones and those before a fault too."""
         for node in self._machine.made:
@@ -112,6 +122,7 @@ class Machine:
         self.memo: dict[int, Any] = {}
         self.made: list[Node] = []
         self.odd: list[tuple[str, int, str]] = []
+        self.blobs: list[tuple[int, bytes | bytearray]] = []  # bytes that begin like a pickle or an archive, with their offsets
         self.protocol = 0  # the highest that was said …
         self.current = 0  # … and the last: it decides over the spelling of names
         self.frame = NONE

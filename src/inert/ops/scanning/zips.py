@@ -1,0 +1,357 @@
+"""Zip archives: every member, whatever the directory says of it, and what stands between the members.
+
+Knows: the directory's members and those that it hides, local headers that it does not name or calls otherwise, records of raw tensor data
+(of which the beginning is looked at), bytes before, between and behind; what torch keeps in archives, by names.
+Refuses to know: pickles (streams.py). All headers as PyTorch writes them are held against the directory in one loop; whatever differs is
+looked at by containers.zip.
+
+Facts: APPNOTE.TXT 6.3.10; torch 2.13 caffe2/serialize/inline_container.cc; torch/package and torch/export for what their archives hold.
+"""
+
+from __future__ import annotations
+
+import re
+from struct import Struct
+from zlib import MAX_WBITS, decompressobj
+from zlib import error as ZlibError
+
+from ...containers.zip import Zip
+from ...containers.zipdirectory import DEFLATED, ENCRYPTED, PATCHED, STORED, member_name
+from ...errors import FormatError, InertError
+from ...formats.torch_zip import find_root
+from ...pickle.begins import FIRST
+from ...pickle.nodes import Global, Reference
+from ...pickle.row import Row
+from ...source import BytesSource
+from ...torch.storages import STORAGE_TYPES
+from . import streams
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from ...containers.zipdirectory import Member
+    from ...pickle.decode import Document
+    from ...source import Source, Span
+    from .look import Look
+
+_ENTRY = Struct("<2H8x2I2H10xI").unpack_from  # a directory entry from its byte 8 on: flags, method, sizes, name and extra length, offset
+_LOCAL = Struct("<4s2x2H16x2H").unpack_from  # a local header: signature, flags, method, name and extra length
+_FULL = Struct("<4s5H3I2H")  # a whole local header
+DESCRIPTORS = (0, 16, 20, 24)  # bytes behind a member that its data descriptor takes
+PADDING = 4200  # bytes of an extra field: PyTorch aligns records by it, to 64 bytes as a rule and to a page at most
+HEAD = 300  # bytes of a record that are looked at
+RECORD = re.compile(r"(?:^|/)(?:data|tensors|weights|constants|xl)/[\w.-]+$|\.data/[\w.-]+\.storage$")
+PICKLE = re.compile(r"\.(?:pkl|pickle|debug_pkl|joblib)$", re.IGNORECASE)
+SCRIPT, SOURCE, NATIVE = re.compile(r"(?:^|/)code/.*\.py$"), re.compile(r"\.pyc?$"), re.compile(r"\.(?:so|dll|dylib|cubin)$")
+
+
+class Record:
+    """One member as it lies in the file: name, where its bytes begin and end, how they are stored, how long its content is."""
+
+    __slots__ = ("end", "member", "name", "offset", "size", "start")
+
+    def __init__(self, name: str, offset: int, start: int, end: int, size: int, member: Member | None) -> None:
+        self.name = name
+        self.offset = offset  # of the local header
+        self.start = start
+        self.end = end
+        self.size = size
+        self.member = member  # None for a stored one that is as PyTorch writes it
+
+
+def look(look: Look, source: Source, part: str, depth: int, begins: bool) -> bool:
+    """Scan an archive; whether these bytes are one. ``begins``: they begin as one, so that a missing directory is damage."""
+    try:
+        archive = Zip(source, look.limits)
+    except FormatError as error:
+        if not begins:
+            return False
+        look.unread(error, part or source.name)
+        streams.hunt(look, source.span(), part or source.name)
+        return True
+    except InertError as error:
+        look.unread(error, part or source.name)
+        return True
+    _Archive(look, archive, part, depth).scan()
+    return True
+
+
+class _Archive:
+    def __init__(self, look: Look, archive: Zip, part: str, depth: int) -> None:
+        self.look = look
+        self.archive = archive
+        self.source = archive.source
+        self.part = part
+        self.depth = depth
+        self.odd: list[Record] = []  # members that the quick loop did not take
+        self.runs: list[tuple[int, int]] = []  # what members take of the file, headers included
+
+    def _name(self, name: str) -> str:
+        return f"{self.part}!{name}" if self.part else name
+
+    def scan(self) -> None:
+        look, archive = self.look, self.archive
+        root = find_root(archive)
+        main = f"{root}data.pkl" if root is not None else ""
+        if self.depth == 0:
+            look.main_part = main
+        for record in self._records():
+            self._record(record, main)
+        look.names.take(archive.notes)
+        self._kind(root)
+        if look.main and self.depth == 0 and main:
+            self._extra(look.main[0], root or "")
+        self._between()
+
+    # -- members ------------------------------------------------------------------------------------------------------------
+
+    def _records(self) -> Iterator[Record]:
+        """Every member that may hold something: those that are records of raw data by what they begin with are left out."""
+        archive = self.archive
+        whole = self.source.view(0, self.source.size)
+        if whole is not None:
+            found, rest = self._quick(whole)
+            yield from found
+        else:
+            rest = list(archive.members)
+        for name in rest:
+            yield from self._inspected(archive.members[name])
+        for member in archive.shadowed:
+            yield from self._inspected(member, " (hidden by a later one of its name)")
+        self._twins()
+
+    def _quick(self, whole: memoryview) -> tuple[list[Record], list[str]]:
+        """The members whose local headers are as PyTorch writes them, less the records that begin with nothing of interest; the others'
+        names."""
+        members, size = self.archive.members, self.source.size
+        data, shift = members.data, members.shift
+        found, rest, runs = [], [], self.runs
+        for name, place in members.places.items():
+            flags, method, packed, length, n, x, offset = _ENTRY(data, place + 8)
+            offset += shift
+            end = offset + 30 + n
+            if x or method or packed != length or not flags & 8 or flags & 0x61 or end > size:
+                rest.append(name)
+                continue
+            signature, local, kind, named, extra = _LOCAL(whole, offset)
+            start = end + extra
+            if signature != b"PK\3\4" or local != flags or kind or named != n or start + packed > size:
+                rest.append(name)
+            elif extra > PADDING or whole[offset + 30 : end] != data[place + 46 : place + 46 + n]:
+                rest.append(name)
+            else:
+                runs.append((offset, start + packed))
+                if packed and (whole[start] in FIRST or not RECORD.search(name)):
+                    found.append(Record(name, offset, start, start + packed, packed, None))
+        return found, rest
+
+    def _inspected(self, member: Member, more: str = "") -> Iterator[Record]:
+        try:
+            start, findings = self.archive.inspect(member)
+        except FormatError as error:
+            if error.part != member.name:  # the file itself
+                raise
+            code = "zip-beyond-end" if "beyond the end" in error.message else "zip-local-header"
+            self.look.note(code, error.message, self._name(member.name), member.offset)
+            return
+        self.look.names.take(findings)
+        self.runs.append((member.offset, start + member.packed))
+        if member.flags & (ENCRYPTED | PATCHED):
+            self.look.note("zip-encrypted", "encrypted or a patch", self._name(member.name), member.offset)
+        elif member.method not in (STORED, DEFLATED):
+            self.look.note("zip-method", f"compression method {member.method}", self._name(member.name), member.offset)
+        elif member.method == STORED and member.packed != member.size:
+            text = f"stored, but its sizes differ: {member.packed:,} and {member.size:,}"
+            self.look.note("zip-sizes", text, self._name(member.name), member.offset)
+            self._region(start, min(start + max(member.packed, member.size), self.source.size))
+        elif member.size or member.packed:
+            yield Record(member.name + more, member.offset, start, start + member.packed, member.size, member)
+
+    def _record(self, record: Record, main: str) -> None:
+        """Scan what a member holds."""
+        look, name = self.look, self._name(record.name)
+        raw = RECORD.search(record.name) is not None
+        sure = PICKLE.search(record.name) is not None or record.name == main
+        if raw and not sure and not look.suspicious(self._head(record)):
+            return
+        try:
+            span = self._content(record)
+        except InertError as error:
+            look.unread(error, name)
+            return
+        before = look.pickles
+        if sure:
+            self._pickle(span, name)
+        else:
+            look.inner(span, name, self.depth, False)
+        if raw and look.pickles > before:
+            look.note("pickle-elsewhere", "the record of a tensor is a pickle or archive itself", name)
+
+    def _pickle(self, span: Span, name: str) -> None:
+        """A member that is called a pickle: one that cannot be read as that is no clean one."""
+        look, before = self.look, self.look.pickles
+        look.inner(span, name, self.depth, True)
+        if look.pickles == before and span.length and not look.names.noted["scan-limit"]:
+            look.note("scan-unread", "it is called a pickle and is none", name)
+
+    def _head(self, record: Record) -> bytes:
+        if record.member is None or record.member.method == STORED:
+            return self.source.read(record.start, min(HEAD, record.end - record.start))
+        return inflated_head(self.source.read(record.start, min(4 * HEAD, record.end - record.start)), HEAD)
+
+    def _content(self, record: Record) -> Span:
+        if record.member is None:
+            return self.source.span(record.start, record.end - record.start)
+        if RECORD.search(record.name):
+            return self.archive.span(record.member)
+        return self.archive.pickle(record.member)
+
+    def _twins(self) -> None:
+        """Names that differ by case only: torch may read either."""
+        folded: dict[str, str] = {}
+        for name in self.archive.members:
+            if not RECORD.search(name):
+                twin = folded.setdefault(name.lower(), name)
+                if twin != name:
+                    self.look.note("zip-case", f"differs from {twin!r:.80} by case only", self._name(name))
+
+    # -- what an archive is ---------------------------------------------------------------------------------------------------
+
+    def _kind(self, root: str | None) -> None:
+        """What the names say that the archive brings along besides pickles."""
+        look, names = self.look, self.archive.members
+        folder = next(iter(names), "").partition("/")[0] + "/"
+        inside = [f"{folder}{name}" in names for name in ("constants.pkl", "bytecode.pkl", "model.json")]
+        code = [name for name in names if SCRIPT.search(name)]
+        package = any(f"{folder}{name}" in names for name in (".data/extern_modules", ".data/python_version", "extern_modules"))
+        if any(inside) or code:
+            kind = "torchscript"
+        elif package:
+            kind = "torch-package"
+        elif f"{folder}archive_format" in names or "archive_format" in names:
+            kind = "torch-export"
+        else:
+            kind = "torch-zip" if root is not None else "zip"
+        if self.depth == 0 or not look.kind:
+            look.kind = kind
+        if kind in ("torchscript", "torch-export") and self.depth == 0:
+            look.main.clear()  # torch.load reads none of its pickles as it reads its own
+        if code:
+            look.note("script-code", f"{len(code):,} files of TorchScript code, such as {code[0][:80]}", self._name(code[0]))
+        if package:
+            source = [name for name in names if SOURCE.search(name)]
+            if source:
+                look.note("package-source", f"{len(source):,} Python files, such as {source[0][:80]}", self._name(source[0]))
+        native = [name for name in names if NATIVE.search(name)]
+        if native:
+            look.note("export-native", f"{len(native):,} compiled libraries, such as {native[0][:80]}", self._name(native[0]))
+
+    def _extra(self, document: Document, root: str) -> None:
+        """Records that are longer than the storages that the pickle lays over them."""
+        members = self.archive.members
+        for key, size in declared(document).items():
+            name = f"{root}data/{key}"
+            there = members.size(name)
+            if there is not None and there > size:
+                text = f"{there - size:,} bytes more than the {size:,} of its storage"
+                self.look.note("storage-extra", text, self._name(name), size)
+                try:
+                    streams.hunt(self.look, self.archive.content(name).sub(size), self._name(name), size)
+                except InertError as error:
+                    self.look.unread(error, self._name(name))
+
+    # -- between the members --------------------------------------------------------------------------------------------------
+
+    def _between(self) -> None:
+        """What stands before, between and behind members."""
+        where, at = self.archive.directory, 0
+        self.runs.sort()
+        for offset, end in self.runs:
+            gap = offset - at
+            if gap < 0:
+                self.look.note("zip-overlap", "two members share bytes", self.part or self.source.name, offset)
+            elif gap not in DESCRIPTORS:
+                self._region(at, offset)
+            at = max(at, end)
+        if where.offset - at not in DESCRIPTORS:
+            self._region(at, where.offset)
+        after = max(where.offset + where.size, at)
+        if self.source.size - after > 22:
+            self._region(after, self.source.size)
+
+    def _region(self, start: int, end: int) -> None:
+        if end > start:
+            streams.hunt(self.look, self.source.span(start, end - start), self.part or self.source.name, start)
+
+
+def declared(document: Document) -> dict[str, int]:
+    """Storage key → bytes, the largest that a pickle declares."""
+    found: dict[str, int] = {}
+    runs: dict[int, Any] = {}
+    for node in document.rows:
+        if type(node) is Row:
+            runs[id(node.run)] = node.run
+        elif type(node) is Reference and type(node.pid) is tuple and len(node.pid) >= 5:
+            kind, key, _, count = node.pid[1:5]
+            if type(kind) is Global and type(key) is str and type(count) is int:
+                _declare(found, key, count, kind.dotted)
+    for run in runs.values():
+        sizes = {template: _width(template.storage) for template in set(run.templates)}
+        for key, count, template in zip(run.keys, run.counts, run.templates, strict=True):
+            size = count * sizes[template]
+            if size >= found.get(key, 0):
+                found[key] = size
+    return found
+
+
+def _width(kind: Any) -> int:
+    dtype = STORAGE_TYPES.get(kind.dotted) if type(kind) is Global else None
+    return dtype.itemsize if dtype is not None else 1 << 40  # of a type that nobody knows: any record may be as long
+
+
+def _declare(found: dict[str, int], key: str, count: int, dotted: str) -> None:
+    dtype = STORAGE_TYPES.get(dotted)
+    size = count * dtype.itemsize if dtype is not None else 1 << 62
+    found[key] = max(found.get(key, 0), size)
+
+
+def inflated_head(packed: bytes, most: int) -> bytes:
+    """The first bytes of raw deflate data."""
+    try:
+        return decompressobj(-MAX_WBITS).decompress(packed, most)
+    except ZlibError:
+        return b""
+
+
+def stray(look: Look, span: Span, at: int, part: str, base: int) -> int:
+    """A local header that no directory names, in a region: scan its member. The place in the region behind the header, or behind all of a
+    member whose length it says."""
+    data = span.read(at, min(30 + 1024, span.length - at))
+    if len(data) < 30:
+        return at + 4
+    _, _, flags, method, _, _, _, packed, size, n, x = _FULL.unpack_from(data)
+    start = at + 30 + n + x
+    if n > 1024 or method not in (STORED, DEFLATED) or start > span.length or flags & (ENCRYPTED | PATCHED):
+        return at + 4
+    name = f"{part}: {member_name(data[30 : 30 + n])[:200]} (in no directory)"
+    room = span.length - start
+    whole = span.read(start, min(packed if packed and not flags & 8 and packed <= room else room, streams.HUNTED))
+    content = whole if method == STORED else _inflated(look, whole, name)
+    before = look.pickles
+    if streams.read(look, BytesSource(content, name).span(), name, PICKLE.search(name[: -len(" (in no directory)")]) is not None):
+        look.note("zip-stray", "a member that the archive's directory does not name", name, base + at)
+    elif look.pickles == before and content[:4] == b"PK\3\4":
+        look.source(BytesSource(content, name), name, 1, False)
+    return start + (packed if packed and packed <= room and not flags & 8 else 0)
+
+
+def _inflated(look: Look, packed: bytes, name: str) -> bytes:
+    """As much as comes out of deflated data whose length nobody says."""
+    try:
+        made = decompressobj(-MAX_WBITS).decompress(packed, min(look.limits.expand_floor, max(look.left, 1)))
+    except ZlibError:
+        return b""
+    return made if look.spend(len(made), name) else b""
+
