@@ -1,45 +1,37 @@
-"""What the names that pickles ask for do: the one judgement that ``inert scan`` gives of a name.
+"""What loading a pickle would do with a name: build data, run code, or nobody knows.
 
-Knows: verdicts and their order, and a handful of names.
-Refuses to know: pickles, and what a name is called with.
+Knows: the verdicts and their order; which table answers for a name, and what the shape of a name alone gives away (an attribute that leads
+from any object to everything, a module that another module happens to hold).
+Refuses to know: the pickle that names it. Which arguments a call has, whether a name is called at all, where bytes hide another pickle:
+that is for the scan to say. Nothing is imported to find out.
+
+*clean*: importing the name, calling it with any arguments and setting any state on what it makes builds values and does nothing else,
+whatever the file says. What it may call meanwhile (a hook, a factory, an element's method) is named in the file and judged under its own
+name. Clean names are listed one by one, never by prefix. *dangerous*: it runs code or commands, reads or writes files, talks to the
+network, imports modules, looks names up, changes the interpreter, or loads another pickle; whole modules where that is what they are for.
+*unknown*: everything else.
 """
 
 from __future__ import annotations
+
+from .rows import CLEAN, DANGEROUS, UNKNOWN, UNREADABLE, Judgement
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-CLEAN, UNKNOWN, DANGEROUS, UNREADABLE = "clean", "unknown", "dangerous", "unreadable"
-ORDER = (CLEAN, UNKNOWN, UNREADABLE, DANGEROUS)  # worst last
+__all__ = ["CLEAN", "DANGEROUS", "ORDER", "UNKNOWN", "UNREADABLE", "Judgement", "judge", "worst"]
+
+ORDER = (CLEAN, UNKNOWN, DANGEROUS, UNREADABLE)  # the worst one last
 
 
 def worst(verdicts: Iterable[str]) -> str:
-    """The worst of some verdicts; clean of none."""
+    """The worst of some verdicts; clean where there are none."""
     return max(verdicts, key=ORDER.index, default=CLEAN)
 
 
-class Judgement:
-    """``verdict`` of a name, ``why`` in one sentence, ``since`` when it is known, ``link`` to where that is told."""
-
-    __slots__ = ("link", "since", "verdict", "why")
-
-    def __init__(self, verdict: str, why: str, since: str = "", link: str = "") -> None:
-        self.verdict = verdict
-        self.why = why
-        self.since = since
-        self.link = link
-
-
-_DATA = frozenset(("collections.OrderedDict", "torch._utils._rebuild_tensor_v2", "torch._utils._rebuild_tensor", "_codecs.encode"))
-_RUNS = frozenset(("os", "posix", "nt", "subprocess", "sys", "builtins", "runpy", "importlib", "pickle", "_pickle", "ctypes", "bdb", "shutil", "io", "_io"))
-
-
 def judge(module: str, name: str) -> Judgement:
-    """The judgement of what Python's unpickler would import as ``name`` from ``module``; the name may be dotted."""
-    dotted = f"{module}.{name}"
-    if dotted in _DATA or (module == "torch" and name.endswith("Storage")):
-        return Judgement(CLEAN, "builds data")
-    if module.partition(".")[0] in _RUNS:
-        return Judgement(DANGEROUS, "runs code")
-    return Judgement(UNKNOWN, "inert does not know what it does")
+    """What is known of ``name`` in ``module``, as Python's unpickler would import them (``Global.imported``)."""
+    from .lookup import look_up
+
+    return look_up(module, name)
