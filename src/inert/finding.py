@@ -173,6 +173,8 @@ CODES: dict[str, tuple[str, str]] = {
     "pickle-embedded": (INFO, "it was scanned like a file of its own"),
     "pickle-elsewhere": (WARNING, "no reader of this format looks there, but another program may; it was scanned all the same"),
     "zip-stray": (ERROR, "the directory does not name it, and programs that read archives in another way see it; it was scanned too"),
+    "zip-several": (INFO, "torch reads the first one, Python's zipfile the last; all of them were scanned"),
+    "archive-escape": (ERROR, "a program that unpacks the archive may write or read outside of its folder; torch.load does not unpack it"),
     "storage-extra": (WARNING, "no tensor covers these bytes; torch refuses such a record"),
     "scan-unread": (ERROR, "what was not read may hold anything: do not take the file for clean; get it again, or unpack it and scan that"),
     "scan-limit": (ERROR, "what was not read may hold anything; raise Limits.scan_ratio, or unpack the file and scan the parts"),

@@ -17,12 +17,13 @@ from ..errors import FormatError, InertError, LimitError
 from ..finding import Finding
 from ..limits import DEFAULT
 from ..pickle.opcodes import OPCODES
-from ..policy import DANGEROUS, UNREADABLE, worst
+from ..policy import DANGEROUS, UNREADABLE
 from ..reading import hold
 from ..source import Source
 from ..torch.allowed import allowed, torch_name
 from .scanning.judging import Name
 from .scanning.look import Look
+from .scanning.verdicts import overall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -215,7 +216,8 @@ def _one(source: Any, limits: Limits) -> ScanReport:
             raise FormatError("this is a folder", part=held.name)
         look = Look(limits, held.size)
         try:
-            look.file(held)
+            with held.steady():
+                look.file(held)
         except InertError as error:  # the file was cut or changed meanwhile, or something that no look expected
             look.unread(error, held.name)
         except MemoryError:
@@ -263,7 +265,7 @@ def _together(names: list[str], reports: list[ScanReport]) -> ScanReport:
             else:
                 known.count += one.count
                 known.calls += one.calls
-                if worst((known.verdict, one.verdict)) != known.verdict:
+                if overall((known.verdict, one.verdict)) != known.verdict:
                     known.verdict, known.why = one.verdict, one.why
     blocked = list(dict.fromkeys(name for report in reports for name in report.weights_only.blocked))
     held = [report for report in reports if report.globals or report.kind in LOADED]
@@ -271,7 +273,7 @@ def _together(names: list[str], reports: list[ScanReport]) -> ScanReport:
     said = WeightsOnly(accepts, blocked, "it takes every pickle" if accepts else "it refuses some of the files, or there are none for it")
     whole = ScanReport(
         names[0] if len(names) == 1 else f"{len(names)} paths",
-        worst(report.verdict for report in reports),
+        overall(report.verdict for report in reports),
         list(merged.values()),
         [finding for report in reports for finding in report.findings],
         said,

@@ -16,10 +16,10 @@ from ...finding import Finding
 from ...pickle.begins import BEGINS
 from ...pickle.nodes import Call, Dict, Global, List, Reference, Set, shown
 from ...pickle.row import Row
-from ...policy import CLEAN, DANGEROUS, judge, worst
+from ...policy import CLEAN, DANGEROUS, judge
 from ...torch.arguments import text
 from ...torch.ndarray import raw_bytes
-from .verdicts import verdict
+from .verdicts import overall, verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Names:
         for pair in self.unsettled & self.names.keys():
             self.names[pair].verdict = DANGEROUS
             self.names[pair].why = "what it gives is only known while loading"
-        return worst([*self.verdicts, *(name.verdict for name in self.names.values())])
+        return overall([*self.verdicts, *(name.verdict for name in self.names.values())])
 
     # -- documents ----------------------------------------------------------------------------------------------------------
 

@@ -86,7 +86,7 @@ def meant(document: Document) -> bool:
         if type(node) is Row:
             return True
         if type(node) is Global:
-            if node.how == "EXT" or (_PLAIN.match(node.module) and _PLAIN.match(node.name)):
+            if node.how != "EXT" and _PLAIN.match(node.module) and _PLAIN.match(node.name):
                 found = True
                 if judge(*node.imported).verdict == DANGEROUS:
                     return True

@@ -19,10 +19,10 @@ from ...containers.zip import Zip
 from ...containers.zipdirectory import DEFLATED, ENCRYPTED, PATCHED, STORED, member_name
 from ...errors import FormatError, InertError
 from ...formats.torch_zip import find_root
-from ...pickle.begins import FIRST
+from ...pickle.begins import BEGINS, FIRST
 from ...pickle.nodes import Global, Reference
 from ...pickle.row import Row
-from ...source import BytesSource
+from ...source import BytesSource, Window
 from ...torch.storages import STORAGE_TYPES
 from . import streams
 
@@ -36,9 +36,11 @@ if TYPE_CHECKING:
     from ...source import Source, Span
     from .look import Look
 
-_ENTRY = Struct("<2H8x2I2H10xI").unpack_from  # a directory entry from its byte 8 on: flags, method, sizes, name and extra length, offset
+# a directory entry from its byte 8 on: flags, method, sizes, name and extra length, file attributes, offset
+_ENTRY = Struct("<2H8x2I2H6x2I").unpack_from
 _LOCAL = Struct("<4s2x2H16x2H").unpack_from  # a local header: signature, flags, method, name and extra length
 _FULL = Struct("<4s5H3I2H")  # a whole local header
+LINK = 0xA  # the high bits of a file's attributes, as Unix has them, of a symbolic link
 DESCRIPTORS = (0, 16, 20, 24)  # bytes behind a member that its data descriptor takes
 PADDING = 4200  # bytes of an extra field: PyTorch aligns records by it, to 64 bytes as a rule and to a page at most
 HEAD = 300  # bytes of a record that are looked at
@@ -62,25 +64,40 @@ class Record:
 
 
 def look(look: Look, source: Source, part: str, depth: int, begins: bool) -> bool:
-    """Scan an archive; whether these bytes are one. ``begins``: they begin as one, so that a missing directory is damage."""
-    try:
-        archive = Zip(source, look.limits)
-    except FormatError as error:
-        if not begins:
-            return False
-        look.unread(error, part or source.name)
-        streams.hunt(look, source.span(), part or source.name)
-        return True
-    except InertError as error:
-        look.unread(error, part or source.name)
-        return True
-    _Archive(look, archive, part, depth).scan()
-    return True
+    """Scan an archive, and others before it; whether these bytes are any. ``begins``: they begin as one, so that a missing directory is
+    damage."""
+    end, number = source.size, 0
+    while True:
+        window = source if end == source.size else Window(source.span(0, end), source.name)
+        try:
+            archive = Zip(window, look.limits)
+        except FormatError as error:
+            if not begins and not number:
+                return False
+            look.unread(error, part or source.name)
+            streams.hunt(look, window.span(), part or source.name)
+            return True
+        except InertError as error:
+            look.unread(error, part or source.name)
+            return True
+        shift = archive.directory.shift
+        another = begins and shift > 0 and len(archive.members) > 0
+        name = f"{part or source.name} (archive before byte {end:,})" if number else part
+        _Archive(look, archive, name, depth, another).scan()
+        if not another:
+            return True
+        number += 1
+        end = min(min(archive.members[name].offset for name in archive.members), shift)
+        if number == 1:
+            look.note("zip-several", "archives lie one behind another in it", part or source.name)
+        if end < 22 or not look.spend(1 << 12, part):
+            return True
 
 
 class _Archive:
-    def __init__(self, look: Look, archive: Zip, part: str, depth: int) -> None:
+    def __init__(self, look: Look, archive: Zip, part: str, depth: int, another: bool) -> None:
         self.look = look
+        self.another = another  # what lies before it is another archive
         self.archive = archive
         self.source = archive.source
         self.part = part
@@ -99,7 +116,7 @@ class _Archive:
             look.main_part = main
         for record in self._records():
             self._record(record, main)
-        look.names.take(archive.notes)
+        look.names.take(note for note in archive.notes if not (self.another and note.code == "zip-prefix"))
         self._kind(root)
         if look.main and self.depth == 0 and main:
             self._extra(look.main[0], root or "")
@@ -116,6 +133,8 @@ class _Archive:
             yield from found
         else:
             rest = list(archive.members)
+            places = archive.members.places
+            self._links([name for name in rest if _ENTRY(archive.members.data, places[name] + 8)[6] >> 28 == LINK])
         for name in rest:
             yield from self._inspected(archive.members[name])
         for member in archive.shadowed:
@@ -127,12 +146,14 @@ class _Archive:
         names."""
         members, size = self.archive.members, self.source.size
         data, shift = members.data, members.shift
-        found, rest, runs = [], [], self.runs
+        found, rest, runs, links = [], [], self.runs, []
         for name, place in members.places.items():
-            flags, method, packed, length, n, x, offset = _ENTRY(data, place + 8)
+            flags, method, packed, length, n, x, attributes, offset = _ENTRY(data, place + 8)
             offset += shift
             end = offset + 30 + n
-            if x or method or packed != length or not flags & 8 or flags & 0x61 or end > size:
+            if attributes >> 28 == LINK:
+                links.append(name)
+            if x or method or packed != length or flags & 0x61 or end > size:
                 rest.append(name)
                 continue
             signature, local, kind, named, extra = _LOCAL(whole, offset)
@@ -141,11 +162,24 @@ class _Archive:
                 rest.append(name)
             elif extra > PADDING or whole[offset + 30 : end] != data[place + 46 : place + 46 + n]:
                 rest.append(name)
+            elif not flags & 8 and whole[offset + 14 : offset + 26] != data[place + 16 : place + 28]:
+                rest.append(name)  # without a data descriptor, checksum and sizes should be the same
             else:
                 runs.append((offset, start + packed))
-                if packed and (whole[start] in FIRST or not RECORD.search(name)):
-                    found.append(Record(name, offset, start, start + packed, packed, None))
+                if packed and (whole[start] in FIRST or not name[-1:].isdigit()):
+                    if PICKLE.search(name) or not RECORD.search(name) or BEGINS.match(whole[start : start + min(HEAD, packed)]):
+                        found.append(Record(name, offset, start, start + packed, packed, None))
+        self._links(links)
         return found, rest
+
+    def _links(self, links: list[str]) -> None:
+        """Members that lead elsewhere once a program unpacks them."""
+        for name in links:
+            self.look.note("archive-escape", "it is a symbolic link", self._name(name))
+        for name in self.archive.members:
+            if name[:1] in ("/", "\\") or ".." in name or name[1:2] == ":":
+                if re.search(r"(?:^|[/\\])\.\.(?:[/\\]|$)|^[/\\]|^[A-Za-z]:", name):
+                    self.look.note("archive-escape", "its name leads out of the archive's folder", self._name(name))
 
     def _inspected(self, member: Member, more: str = "") -> Iterator[Record]:
         try:
@@ -266,8 +300,9 @@ class _Archive:
 
     def _between(self) -> None:
         """What stands before, between and behind members."""
-        where, at = self.archive.directory, 0
+        where = self.archive.directory
         self.runs.sort()
+        at = min(self.runs[0][0], where.offset) if self.another and self.runs else 0
         for offset, end in self.runs:
             gap = offset - at
             if gap < 0:
