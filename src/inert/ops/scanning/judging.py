@@ -19,6 +19,7 @@ from ...pickle.row import Row
 from ...policy import CLEAN, DANGEROUS, judge
 from ...torch.arguments import text
 from ...torch.ndarray import raw_bytes
+from ...torch.persistent import class_of
 from .verdicts import overall, verdict
 
 TYPE_CHECKING = False
@@ -203,6 +204,8 @@ class _Calls:
         target = call.function
         if type(target) is Global:
             self.note("pickle-changes-name", f"{call.how} changes {target.dotted} itself", call)
+        elif type(target) is Reference and class_of(target) is not None:
+            self.note("pickle-changes-name", f"{call.how} changes a class itself", call)
         elif type(target) is Reference:
             self.note("pickle-calls-result", f"{call.how} on what a persistent id stands for", call)
 
@@ -228,6 +231,10 @@ class _Calls:
             name = function.dotted or "another call"
             self.note("pickle-calls-result", f"calls what {name} returned", call)
         elif type(function) is Reference:
+            named = class_of(function)
+            if named is not None:  # a class with its source text, as torch saves whole modules
+                self.names._count(named)
+                return
             self.note("pickle-calls-result", "calls what a persistent id stands for", call)
 
     def _by_arguments(self, call: Call, pair: Pair) -> None:

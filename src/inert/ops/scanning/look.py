@@ -39,6 +39,7 @@ class Look:
         self.names = Names()
         self.main: list[Document] = []
         self.main_part = "pickle"  # under which name the first of them is met
+        self.latest: Document | None = None  # the first pickle of the stream that was read last
         self.kind = ""
         self.pickles = 0  # that were found
         self.left = max(limits.scan_floor, limits.scan_ratio * size)

@@ -100,9 +100,9 @@ def worth(head: bytes) -> bool:
     return bool(head) and head[0] in STARTS
 
 
-def read(look: Look, span: Span, part: str, sure: bool) -> bool:
+def read(look: Look, span: Span, part: str, sure: bool, rest: bool = True) -> bool:
     """The pickles that begin at a span's first byte. Whether there are any. ``sure``: somebody is to read them, so that a first one with a
-    fault counts too, where it begins as pickles since protocol 2 do."""
+    fault counts too, where it begins as pickles since protocol 2 do. ``rest``: whether to search what follows them."""
     if not worth(span.read(0, min(1, span.length))):
         return False
     start, number = 0, 0
@@ -123,7 +123,7 @@ def read(look: Look, span: Span, part: str, sure: bool) -> bool:
             start += 1
             break
         start = end
-    if number and start < span.length:
+    if number and start < span.length and rest:
         _rest(look, span, start, part)
     return number > 0
 
@@ -145,8 +145,10 @@ def _take(look: Look, span: Span, reading: Reading, part: str, start: int, numbe
         if end > start:
             return end
     look.document(document, part, base)
-    if number == 0 and part == look.main_part:
-        look.main.append(document)
+    if number == 0:
+        look.latest = document
+        if part == look.main_part:
+            look.main.append(document)
     if reading.follow.first >= 0:
         _plainly(look, reading, part)
     _companions(look, document, span, part)
@@ -227,6 +229,7 @@ def _rest(look: Look, span: Span, start: int, part: str) -> None:
 
 def hunt(look: Look, span: Span, part: str, base: int = 0) -> None:
     """Pickles and archives' members anywhere in bytes that are none of a known structure. ``base``: offset of the span in ``part``."""
+    part = part or span.source.name
     length = min(span.length, HUNTED)
     data = span.read(0, length)
     place, tried = 0, 0

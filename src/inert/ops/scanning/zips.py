@@ -39,12 +39,16 @@ if TYPE_CHECKING:
 # a directory entry from its byte 8 on: flags, method, sizes, name and extra length, file attributes, offset
 _ENTRY = Struct("<2H8x2I2H6x2I").unpack_from
 _LOCAL = Struct("<4s2x2H16x2H").unpack_from  # a local header: signature, flags, method, name and extra length
+_END = Struct("<2IH").unpack_from  # an end record from its byte 12 on: size and offset of the directory, length of the comment
+_END64 = Struct("<2Q").unpack  # the same two of a ZIP64 record, at its byte 40
 _FULL = Struct("<4s5H3I2H")  # a whole local header
+PLAIN_END = 22 + 76  # bytes of the end records behind a directory
 LINK = 0xA  # the high bits of a file's attributes, as Unix has them, of a symbolic link
 DESCRIPTORS = (0, 16, 20, 24)  # bytes behind a member that its data descriptor takes
 PADDING = 4200  # bytes of an extra field: PyTorch aligns records by it, to 64 bytes as a rule and to a page at most
 HEAD = 300  # bytes of a record that are looked at
 RECORD = re.compile(r"(?:^|/)(?:data|tensors|weights|constants|xl)/[\w.-]+$|\.data/[\w.-]+\.storage$")
+SIGNATURE = re.compile(rb"PK(?:\x03\x04|\x01\x02|\x05\x06|\x06\x06|\x07\x08)")
 PICKLE = re.compile(r"\.(?:pkl|pickle|debug_pkl|joblib)$", re.IGNORECASE)
 SCRIPT, SOURCE, NATIVE = re.compile(r"(?:^|/)code/.*\.py$"), re.compile(r"\.pyc?$"), re.compile(r"\.(?:so|dll|dylib|cubin)$")
 
@@ -64,40 +68,71 @@ class Record:
 
 
 def look(look: Look, source: Source, part: str, depth: int, begins: bool) -> bool:
-    """Scan an archive, and others before it; whether these bytes are any. ``begins``: they begin as one, so that a missing directory is
+    """Scan an archive, and others in the same bytes; whether there is any. ``begins``: they begin as one, so that a missing directory is
     damage."""
-    end, number = source.size, 0
-    while True:
-        window = source if end == source.size else Window(source.span(0, end), source.name)
+    try:
+        archive = Zip(source, look.limits)
+    except FormatError as error:
+        if not begins:
+            return False
+        look.unread(error, part or source.name)
+        streams.hunt(look, source.span(), part or source.name)
+        return True
+    except InertError as error:
+        look.unread(error, part or source.name)
+        return True
+    where = archive.directory
+    others = segments(look, source) if where.shift or source.size - where.offset - where.size > PLAIN_END else []
+    _Archive(look, archive, part, depth, others if len(others) > 1 else []).scan()
+    if len(others) > 1:
+        look.note("zip-several", f"{len(others):,} archives lie one behind another in it", part or source.name)
+    for start, end in others:
+        if start == where.shift and start <= where.offset < end:
+            continue  # the one that has been scanned
+        window = Window(source.span(start, end - start), part or source.name)
         try:
-            archive = Zip(window, look.limits)
-        except FormatError as error:
-            if not begins and not number:
-                return False
-            look.unread(error, part or source.name)
-            streams.hunt(look, window.span(), part or source.name)
-            return True
+            inner = Zip(window, look.limits)
         except InertError as error:
             look.unread(error, part or source.name)
-            return True
-        shift = archive.directory.shift
-        another = begins and shift > 0 and len(archive.members) > 0
-        name = f"{part or source.name} (archive before byte {end:,})" if number else part
-        _Archive(look, archive, name, depth, another).scan()
-        if not another:
-            return True
-        number += 1
-        end = min(min(archive.members[name].offset for name in archive.members), shift)
-        if number == 1:
-            look.note("zip-several", "archives lie one behind another in it", part or source.name)
-        if end < 22 or not look.spend(1 << 12, part):
-            return True
+        else:
+            _Archive(look, inner, f"{part or source.name}[{start}:{end}]", depth, []).scan()
+    return True
+
+
+def segments(look: Look, source: Source) -> list[tuple[int, int]]:
+    """Where archives lie one behind another: (start, end) of each whose end record fits its own directory, from front to back."""
+    found: list[tuple[int, int]] = []
+    at, place = 0, -1
+    while (place := _next_end(source, max(at, place + 1))) >= 0 and place + 22 <= source.size:
+        if not look.spend(1 << 12, source.name):
+            break
+        size, offset, comment = _END(source.read(place, 22), 12)
+        start = place - size - offset
+        if place >= 76 and source.read(place - 20, 4) == b"PK\6\7":  # PyTorch writes both
+            size, offset = _END64(source.read(place - 36, 16))
+            start = place - 76 - size - offset
+        if start >= at and source.read(start, 4) == b"PK\3\4" and place + 22 + comment <= source.size:
+            at = place + 22 + comment
+            found.append((start, at))
+    return found
+
+
+def _next_end(source: Source, at: int) -> int:
+    """Where the next end record begins, or -1."""
+    while at < source.size:
+        data = source.read(at, min(1 << 20, source.size - at))
+        place = data.find(b"PK\5\6")
+        if place >= 0:
+            return at + place
+        at += max(len(data) - 3, 1)
+    return -1
 
 
 class _Archive:
-    def __init__(self, look: Look, archive: Zip, part: str, depth: int, another: bool) -> None:
+    def __init__(self, look: Look, archive: Zip, part: str, depth: int, others: list[tuple[int, int]]) -> None:
         self.look = look
-        self.another = another  # what lies before it is another archive
+        self.others = others  # where archives lie in the same bytes, this one included
+        self.document: Document | None = None  # of data.pkl
         self.archive = archive
         self.source = archive.source
         self.part = part
@@ -112,14 +147,15 @@ class _Archive:
         look, archive = self.look, self.archive
         root = find_root(archive)
         main = f"{root}data.pkl" if root is not None else ""
-        if self.depth == 0:
+        if self.depth == 0 and not look.kind:
             look.main_part = main
         for record in self._records():
             self._record(record, main)
-        look.names.take(note for note in archive.notes if not (self.another and note.code == "zip-prefix"))
+        around = ("zip-prefix", "zip-trailing", "zip-count") if self.others else ()
+        look.names.take(note for note in archive.notes if note.code not in around)
         self._kind(root)
-        if look.main and self.depth == 0 and main:
-            self._extra(look.main[0], root or "")
+        if self.document is not None:
+            self._extra(self.document, root or "")
         self._between()
 
     # -- members ------------------------------------------------------------------------------------------------------------
@@ -206,9 +242,9 @@ class _Archive:
     def _record(self, record: Record, main: str) -> None:
         """Scan what a member holds."""
         look, name = self.look, self._name(record.name)
-        raw = RECORD.search(record.name) is not None
         sure = PICKLE.search(record.name) is not None or record.name == main
-        if raw and not sure and not look.suspicious(self._head(record)):
+        raw = not sure and RECORD.search(record.name) is not None
+        if raw and not look.suspicious(self._head(record)):
             return
         try:
             span = self._content(record)
@@ -218,6 +254,8 @@ class _Archive:
         before = look.pickles
         if sure:
             self._pickle(span, name)
+            if record.name == main:
+                self.document = look.latest
         else:
             look.inner(span, name, self.depth, False)
         if raw and look.pickles > before:
@@ -226,6 +264,7 @@ class _Archive:
     def _pickle(self, span: Span, name: str) -> None:
         """A member that is called a pickle: one that cannot be read as that is no clean one."""
         look, before = self.look, self.look.pickles
+        look.latest = None
         look.inner(span, name, self.depth, True)
         if look.pickles == before and span.length and not look.names.noted["scan-limit"]:
             look.note("scan-unread", "it is called a pickle and is none", name)
@@ -300,9 +339,8 @@ class _Archive:
 
     def _between(self) -> None:
         """What stands before, between and behind members."""
-        where = self.archive.directory
+        where, at = self.archive.directory, 0
         self.runs.sort()
-        at = min(self.runs[0][0], where.offset) if self.another and self.runs else 0
         for offset, end in self.runs:
             gap = offset - at
             if gap < 0:
@@ -317,8 +355,14 @@ class _Archive:
             self._region(after, self.source.size)
 
     def _region(self, start: int, end: int) -> None:
-        if end > start:
-            streams.hunt(self.look, self.source.span(start, end - start), self.part or self.source.name, start)
+        """Search what belongs to no member, and to no other archive either."""
+        for first, behind in [*self.others, (end, end)]:
+            if start < min(first, end):
+                self._searched(start, min(first, end))
+            start = max(start, behind)
+
+    def _searched(self, start: int, end: int) -> None:
+        streams.hunt(self.look, self.source.span(start, end - start), self.part or self.source.name, start)
 
 
 def declared(document: Document) -> dict[str, int]:
@@ -361,8 +405,7 @@ def inflated_head(packed: bytes, most: int) -> bytes:
 
 
 def stray(look: Look, span: Span, at: int, part: str, base: int) -> int:
-    """A local header that no directory names, in a region: scan its member. The place in the region behind the header, or behind all of a
-    member whose length it says."""
+    """A local header that no directory names, in a region: scan its member. The place in the region behind it."""
     data = span.read(at, min(30 + 1024, span.length - at))
     if len(data) < 30:
         return at + 4
@@ -370,16 +413,22 @@ def stray(look: Look, span: Span, at: int, part: str, base: int) -> int:
     start = at + 30 + n + x
     if n > 1024 or method not in (STORED, DEFLATED) or start > span.length or flags & (ENCRYPTED | PATCHED):
         return at + 4
+    room = min(span.length - start, streams.HUNTED)
+    content = span.read(start, packed if packed <= room and not flags & 8 else room)
+    if flags & 8 or packed > room:  # its length stands behind it: what follows is some record of an archive
+        found = SIGNATURE.search(content)
+        content = content[: found.start()] if found and method == STORED else content
+    end = start + len(content) if method == STORED else start
+    content = content if method == STORED else _inflated(look, content, part)
     name = f"{part}: {member_name(data[30 : 30 + n])[:200]} (in no directory)"
-    room = span.length - start
-    whole = span.read(start, min(packed if packed and not flags & 8 and packed <= room else room, streams.HUNTED))
-    content = whole if method == STORED else _inflated(look, whole, name)
     before = look.pickles
-    if streams.read(look, BytesSource(content, name).span(), name, PICKLE.search(name[: -len(" (in no directory)")]) is not None):
+    if content[:1] and content[:4] != b"PK\3\4":
+        sure = PICKLE.search(member_name(data[30 : 30 + n])) is not None
+        streams.read(look, BytesSource(content, name).span(), name, sure, rest=False)
+    if look.pickles > before:
         look.note("zip-stray", "a member that the archive's directory does not name", name, base + at)
-    elif look.pickles == before and content[:4] == b"PK\3\4":
-        look.source(BytesSource(content, name), name, 1, False)
-    return start + (packed if packed and packed <= room and not flags & 8 else 0)
+        return end
+    return start
 
 
 def _inflated(look: Look, packed: bytes, name: str) -> bytes:
