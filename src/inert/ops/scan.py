@@ -17,7 +17,7 @@ from ..errors import FormatError, InertError, LimitError
 from ..finding import Finding
 from ..limits import DEFAULT
 from ..pickle.opcodes import OPCODES
-from ..policy import DANGEROUS, UNREADABLE
+from ..policy import UNREADABLE
 from ..reading import hold
 from ..source import Source
 from ..torch.allowed import allowed, torch_name
@@ -101,7 +101,7 @@ def scan(
         if progress:
             progress(report.size)
         return report
-    return _together(names, list(several(found, limits, jobs, progress)))
+    return together(names, list(several(found, limits, jobs, progress)))
 
 
 def several(
@@ -253,8 +253,8 @@ def _weights_only(look: Look) -> WeightsOnly:
     return WeightsOnly(True, [], "it takes every name and opcode")
 
 
-def _together(names: list[str], reports: list[ScanReport]) -> ScanReport:
-    """One report of many: every name once, with the worst that was found anywhere."""
+def together(names: list[str], reports: list[ScanReport]) -> ScanReport:
+    """One report of many: every name once, with the worst that was found anywhere. ``names``: the paths that were asked for."""
     merged: dict[tuple[str, str], Name] = {}
     for report in reports:
         for one in report.globals:
@@ -283,5 +283,3 @@ def _together(names: list[str], reports: list[ScanReport]) -> ScanReport:
     whole.files = reports
     return whole
 
-
-BAD = (DANGEROUS, UNREADABLE)

@@ -87,7 +87,7 @@ class Names:
         self.settled: dict[Pair, str] = {}  # names that were judged by their calls, with why …
         self.unsettled: set[Pair] = set()  # … and those that once were used in another way
         self.blobs: list[tuple[bytes | bytearray, str, bool]] = []  # constants that begin like a pickle or archive: bytes, part, loaded for sure
-        self._seen: set[tuple[str, int]] = set()
+        self._told: set[tuple[str, str, str, int | None]] = set()  # several looks may find the same
 
     # -- findings -----------------------------------------------------------------------------------------------------------
 
@@ -96,10 +96,14 @@ class Names:
 
     def take(self, findings: Iterable[Finding]) -> None:
         for finding in findings:
+            key = (finding.code, finding.message, finding.where.part, finding.where.offset)
+            if key in self._told:
+                continue
             self.verdicts.add(verdict(finding.code))
             self.noted[finding.code] += 1
             if self.noted[finding.code] <= NOTED:
                 self.findings.append(finding)
+                self._told.add(key)
 
     def told(self) -> list[Finding]:
         """The findings, and how many more there are of some codes."""

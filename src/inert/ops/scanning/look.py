@@ -16,7 +16,7 @@ from ...finding import Finding
 from ...inflate import ENGINES, inflated
 from ...pickle.begins import BEGINS
 from ...source import BytesSource, Window
-from . import others, streams
+from . import streams
 from .judging import Names
 
 TYPE_CHECKING = False
@@ -107,7 +107,10 @@ class Look:
         taken = self._compressed(source, head, part, depth, sure) or taken
         if not taken or not head.startswith(b"PK"):
             taken = streams.read(self, source.span(), part, sure and not taken) or taken
-        taken = others.look(self, source, head, part) or taken
+        if not taken or not head.startswith((b"PK", b"\x80")):
+            from .others import look
+
+            taken = look(self, source, head, part) or taken
         if not taken and (sure or source.size <= streams.HUNTED):
             streams.hunt(self, source.span(), part)
 
@@ -120,8 +123,6 @@ class Look:
         return BEGINS.match(head) is not None
 
     def _archive(self, source: Source, head: bytes, part: str, depth: int, sure: bool) -> bool:
-        from . import zips
-
         begins = head.startswith(b"PK\3\4")
         if not begins:
             if source.size < 22:
@@ -129,12 +130,16 @@ class Look:
             window = min(TAIL if sure else 22, source.size)
             if b"PK\5\6" not in source.read(source.size - window, window):
                 return False
-        return zips.look(self, source, part, depth, begins)
+        from .zips import look
+
+        return look(self, source, part, depth, begins)
 
     def _tar(self, source: Source, head: bytes, part: str, depth: int) -> bool:
         if source.size < BLOCK or not is_header(head[:BLOCK]):
             return False
-        others.tar(self, source, part, depth)
+        from .others import tar
+
+        tar(self, source, part, depth)
         return True
 
     def _compressed(self, source: Source, head: bytes, part: str, depth: int, sure: bool) -> bool:

@@ -14,9 +14,7 @@ import re
 
 from ...containers.tar import Tar
 from ...errors import InertError
-from ...formats import safetensors
 from ...torch.arguments import Odd
-from ...torch.companions import Header
 from . import streams
 
 TYPE_CHECKING = False
@@ -24,6 +22,7 @@ if TYPE_CHECKING:
     from ...source import Source
     from .look import Look
 
+BEGIN = re.compile(rb".{8}(?:\xef\xbb\xbf)?[ \t\n\r]{0,40}\{", re.DOTALL)  # of a safetensors file: the length of its header, and that
 SEARCHED = 64 << 20  # bytes of a graph or a Keras file that are searched for words
 LAMBDA = re.compile(rb'"class_name": ?"(Lambda|TFOpLambda)"')
 # operations of a graph that reach out of it → what they do
@@ -41,8 +40,8 @@ def look(look: Look, source: Source, head: bytes, part: str) -> bool:
     """Whether these bytes are of one of these kinds; what is to be said of it is said."""
     if head.startswith(b"\x93NUMPY"):
         _npy(look, source, part)
-    elif safetensors.claims(source, look.limits) is not None:
-        _safetensors(look, source, part)
+    elif BEGIN.match(head) and _safetensors(look, source, part):
+        pass
     elif b"\x89HDF\r\n\x1a\n" in head:
         look.kind = look.kind or "hdf5"
         _lambda(look, source, part)
@@ -63,6 +62,8 @@ def look(look: Look, source: Source, head: bytes, part: str) -> bool:
 
 
 def _npy(look: Look, source: Source, part: str) -> None:
+    from ...torch.companions import Header
+
     look.kind = look.kind or "npy"
     try:
         header = Header(source)
@@ -76,15 +77,19 @@ def _npy(look: Look, source: Source, part: str) -> None:
             look.note("scan-unread", "an array of objects without the pickle that holds them", part or source.name, header.start)
 
 
-def _safetensors(look: Look, source: Source, part: str) -> None:
+def _safetensors(look: Look, source: Source, part: str) -> bool:
     """Data by its nature; what breaks its rules is told."""
-    look.kind = look.kind or "safetensors"
+    from ...formats import safetensors
+
     length = safetensors.claims(source, look.limits)
-    assert length is not None
+    if length is None:
+        return False
+    look.kind = look.kind or "safetensors"
     try:
         look.names.take(safetensors.read(source, look.limits, length, None).notes())
     except InertError as error:
         look.unread(error, part or source.name)
+    return True
 
 
 def _lambda(look: Look, source: Source, part: str) -> None:

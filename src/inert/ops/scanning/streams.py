@@ -12,13 +12,12 @@ from __future__ import annotations
 import re
 
 from ...errors import InertError, TruncatedError
-from ...formats.bare_pickle import MAPPED, whole
 from ...pickle.begins import ANYWHERE, NAME, STARTS
 from ...pickle.decode import Document, decode
 from ...pickle.nodes import Call, Global
 from ...pickle.row import Row
 from ...policy import DANGEROUS, judge
-from ...torch.legacy import MAGIC, read_legacy
+from ...torch.legacy import MAGIC, read_legacy, source_notes
 from ...torch.raw import Joblib
 
 TYPE_CHECKING = False
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from .look import Look
 
 WINDOW = 1 << 16  # bytes that are decoded before more is read
+MAPPED = 64 << 20  # larger files are decoded over the map: copies of their arrays would take as much memory as the file
 UNSURE = 1 << 20  # bytes of what may be raw data that are decoded at most, where nothing says that it is a pickle
 HUNTED = 16 << 20  # bytes of a gap that are searched
 TRIED = 10_000  # places in a gap that are tried
@@ -54,22 +54,23 @@ class Reading:
         return max((self.document.end or (fault.offset if fault and fault.offset else 0) + 1) - self.start, 1)
 
 
-def at(look: Look, span: Span, start: int, name: str, most: int) -> Reading:
-    """The pickle at ``start`` of a span, reading little more than it takes, and no more than ``most`` bytes."""
+def at(look: Look, span: Span, start: int, name: str, most: int, whole: bool = False) -> Reading:
+    """The pickle at ``start`` of a span, looking at no more than ``most`` bytes. ``whole``: it is expected to take all of them."""
     limits = look.limits
-    window = WINDOW
-    while True:
-        length = min(window, span.length - start, most)
-        rest = length == span.length - start
+    room = min(span.length - start, most)
+    for window in (MAPPED, room) if whole or room < 2 * WINDOW else (WINDOW, MAPPED, room):
+        length = min(window, room)
         if length > MAPPED and span.offset == 0 and span.length == span.source.size:
-            data: Any = whole(span.source, limits)
+            from ...formats.bare_pickle import whole as mapped
+
+            data: Any = mapped(span.source, limits)
             follow = Joblib(span.source, 0)
             return Reading(decode(data, name, limits, start=start, follow=follow), follow, 0, start)
         follow = Joblib(span.source, span.offset + start)
         document = decode(span.read(start, length), name, limits, follow=follow)
-        if rest or length == most or not _short(document):
-            return Reading(document, follow, start)
-        window *= 4
+        if length == room or not _short(document):
+            break
+    return Reading(document, follow, start)
 
 
 def _short(document: Document) -> bool:
@@ -109,7 +110,7 @@ def read(look: Look, span: Span, part: str, sure: bool, rest: bool = True) -> bo
     while start < span.length:
         name = f"pickle {number}" if number else "pickle"
         proto = span.read(start, min(2, span.length - start)) in PROTOCOLS
-        reading = at(look, span, start, name, span.length if proto or sure or number else UNSURE)
+        reading = at(look, span, start, name, span.length if proto or sure or number else UNSURE, sure and not number and span.offset > 0)
         if not look.spend(reading.taken, part):
             return True
         if not _taken(reading.document, proto, sure, number, span):
@@ -174,8 +175,6 @@ def _legacy(look: Look, span: Span, part: str, start: int) -> int:
     if part == look.main_part and not look.main:
         look.main += [save.pickles["object"], *(one for name, one in save.pickles.items() if name != "object")]
         look.kind = look.kind or "torch-legacy"
-    from ...torch.legacy import source_notes
-
     look.names.take(source_notes(save.pickles["object"]))
     return save.end
 

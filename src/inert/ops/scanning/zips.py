@@ -11,6 +11,8 @@ Facts: APPNOTE.TXT 6.3.10; torch 2.13 caffe2/serialize/inline_container.cc; torc
 from __future__ import annotations
 
 import re
+from itertools import repeat
+from operator import gt, mul
 from struct import Struct
 from zlib import MAX_WBITS, decompressobj
 from zlib import error as ZlibError
@@ -18,11 +20,11 @@ from zlib import error as ZlibError
 from ...containers.zip import Zip
 from ...containers.zipdirectory import DEFLATED, ENCRYPTED, PATCHED, STORED, member_name
 from ...errors import FormatError, InertError
-from ...formats.torch_zip import find_root
 from ...pickle.begins import BEGINS, FIRST
 from ...pickle.nodes import Global, Reference
 from ...pickle.row import Row
 from ...source import BytesSource, Window
+from ...torch.home import find_root
 from ...torch.storages import STORAGE_TYPES
 from . import streams
 
@@ -38,19 +40,22 @@ if TYPE_CHECKING:
 
 # a directory entry from its byte 8 on: flags, method, sizes, name and extra length, file attributes, offset
 _ENTRY = Struct("<2H8x2I2H6x2I").unpack_from
-_LOCAL = Struct("<4s2x2H16x2H").unpack_from  # a local header: signature, flags, method, name and extra length
+_LOCAL = Struct("<2H").unpack_from  # a local header from its byte 26 on: name and extra length
+_SIZE = Struct("<I").unpack_from
 _END = Struct("<2IH").unpack_from  # an end record from its byte 12 on: size and offset of the directory, length of the comment
 _END64 = Struct("<2Q").unpack  # the same two of a ZIP64 record, at its byte 40
 _FULL = Struct("<4s5H3I2H")  # a whole local header
 PLAIN_END = 22 + 76  # bytes of the end records behind a directory
-LINK = 0xA  # the high bits of a file's attributes, as Unix has them, of a symbolic link
+LINK = 0xA << 28  # the high bits of a file's attributes, as Unix has them, of a symbolic link
 DESCRIPTORS = (0, 16, 20, 24)  # bytes behind a member that its data descriptor takes
 PADDING = 4200  # bytes of an extra field: PyTorch aligns records by it, to 64 bytes as a rule and to a page at most
 HEAD = 300  # bytes of a record that are looked at
 RECORD = re.compile(r"(?:^|/)(?:data|tensors|weights|constants|xl)/[\w.-]+$|\.data/[\w.-]+\.storage$")
 SIGNATURE = re.compile(rb"PK(?:\x03\x04|\x01\x02|\x05\x06|\x06\x06|\x07\x08)")
 PICKLE = re.compile(r"\.(?:pkl|pickle|debug_pkl|joblib)$", re.IGNORECASE)
-SCRIPT, SOURCE, NATIVE = re.compile(r"(?:^|/)code/.*\.py$"), re.compile(r"\.pyc?$"), re.compile(r"\.(?:so|dll|dylib|cubin)$")
+OUTSIDE = re.compile(r"(?:^|[/\\])\.\.(?:[/\\]|$)|^[/\\]|^[A-Za-z]:")
+SCRIPT = re.compile(r"(?:^|/)code/.*\.py$")
+NATIVE = (".so", ".dll", ".dylib", ".cubin")
 
 
 class Record:
@@ -137,7 +142,7 @@ class _Archive:
         self.source = archive.source
         self.part = part
         self.depth = depth
-        self.odd: list[Record] = []  # members that the quick loop did not take
+        self.sizes: dict[str, int] = {}  # of the members that the quick loop took
         self.runs: list[tuple[int, int]] = []  # what members take of the file, headers included
 
     def _name(self, name: str) -> str:
@@ -170,7 +175,7 @@ class _Archive:
         else:
             rest = list(archive.members)
             places = archive.members.places
-            self._links([name for name in rest if _ENTRY(archive.members.data, places[name] + 8)[6] >> 28 == LINK])
+            self._links([name for name in rest if _ENTRY(archive.members.data, places[name] + 8)[6] >> 28 == LINK >> 28])
         for name in rest:
             yield from self._inspected(archive.members[name])
         for member in archive.shadowed:
@@ -181,30 +186,32 @@ class _Archive:
         """The members whose local headers are as PyTorch writes them, less the records that begin with nothing of interest; the others'
         names."""
         members, size = self.archive.members, self.source.size
-        data, shift = members.data, members.shift
-        found, rest, runs, links = [], [], self.runs, []
+        data, shift, limit = members.data, members.shift, PADDING
+        found, rest, runs, links, sizes = [], [], self.runs, [], self.sizes
         for name, place in members.places.items():
             flags, method, packed, length, n, x, attributes, offset = _ENTRY(data, place + 8)
             offset += shift
             end = offset + 30 + n
-            if attributes >> 28 == LINK:
-                links.append(name)
+            if attributes >= LINK:
+                links += [name] if attributes >> 28 == LINK >> 28 else []
             if x or method or packed != length or flags & 0x61 or end > size:
                 rest.append(name)
                 continue
-            signature, local, kind, named, extra = _LOCAL(whole, offset)
+            # from version to date the two headers are the same; checksum and sizes too, unless they stand in a data descriptor
+            same = 14 if flags & 8 else 26
+            named, extra = _LOCAL(whole, offset + 26)
             start = end + extra
-            if signature != b"PK\3\4" or local != flags or kind or named != n or start + packed > size:
+            behind = start + packed
+            if whole[offset + 4 : offset + same] != data[place + 6 : place + same + 2] or whole[offset + 30 : end] != data[place + 46 : place + 46 + n]:
                 rest.append(name)
-            elif extra > PADDING or whole[offset + 30 : end] != data[place + 46 : place + 46 + n]:
+            elif named != n or extra > limit or behind > size or whole[offset : offset + 4] != b"PK\3\4":
                 rest.append(name)
-            elif not flags & 8 and whole[offset + 14 : offset + 26] != data[place + 16 : place + 28]:
-                rest.append(name)  # without a data descriptor, checksum and sizes should be the same
             else:
-                runs.append((offset, start + packed))
-                if packed and (whole[start] in FIRST or not name[-1:].isdigit()):
+                runs.append((offset, behind))
+                sizes[name] = packed
+                if packed and (whole[start] in FIRST or not 48 <= data[place + 45 + n] < 58):  # its name ends in a digit
                     if PICKLE.search(name) or not RECORD.search(name) or BEGINS.match(whole[start : start + min(HEAD, packed)]):
-                        found.append(Record(name, offset, start, start + packed, packed, None))
+                        found.append(Record(name, offset, start, behind, packed, None))
         self._links(links)
         return found, rest
 
@@ -212,9 +219,10 @@ class _Archive:
         """Members that lead elsewhere once a program unpacks them."""
         for name in links:
             self.look.note("archive-escape", "it is a symbolic link", self._name(name))
-        for name in self.archive.members:
-            if name[:1] in ("/", "\\") or ".." in name or name[1:2] == ":":
-                if re.search(r"(?:^|[/\\])\.\.(?:[/\\]|$)|^[/\\]|^[A-Za-z]:", name):
+        names = "\n".join(self.archive.members)
+        if names[:1] == "/" or any(sign in names for sign in ("..", "\n/", "\\", ":")):
+            for name in self.archive.members:
+                if OUTSIDE.search(name):
                     self.look.note("archive-escape", "its name leads out of the archive's folder", self._name(name))
 
     def _inspected(self, member: Member, more: str = "") -> Iterator[Record]:
@@ -285,7 +293,7 @@ class _Archive:
         """Names that differ by case only: torch may read either."""
         folded: dict[str, str] = {}
         for name in self.archive.members:
-            if not RECORD.search(name):
+            if not name[-1:].isdigit():
                 twin = folded.setdefault(name.lower(), name)
                 if twin != name:
                     self.look.note("zip-case", f"differs from {twin!r:.80} by case only", self._name(name))
@@ -297,7 +305,7 @@ class _Archive:
         look, names = self.look, self.archive.members
         folder = next(iter(names), "").partition("/")[0] + "/"
         inside = [f"{folder}{name}" in names for name in ("constants.pkl", "bytecode.pkl", "model.json")]
-        code = [name for name in names if SCRIPT.search(name)]
+        code = [name for name in names if name.endswith(".py") and SCRIPT.search(name)]
         package = any(f"{folder}{name}" in names for name in (".data/extern_modules", ".data/python_version", "extern_modules"))
         if any(inside) or code:
             kind = "torchscript"
@@ -314,26 +322,44 @@ class _Archive:
         if code:
             look.note("script-code", f"{len(code):,} files of TorchScript code, such as {code[0][:80]}", self._name(code[0]))
         if package:
-            source = [name for name in names if SOURCE.search(name)]
+            source = [name for name in names if name.endswith((".py", ".pyc"))]
             if source:
                 look.note("package-source", f"{len(source):,} Python files, such as {source[0][:80]}", self._name(source[0]))
-        native = [name for name in names if NATIVE.search(name)]
+        native = [name for name in names if name.endswith(NATIVE)]
         if native:
             look.note("export-native", f"{len(native):,} compiled libraries, such as {native[0][:80]}", self._name(native[0]))
 
     def _extra(self, document: Document, root: str) -> None:
         """Records that are longer than the storages that the pickle lays over them."""
         members = self.archive.members
+        prefix = f"{root}data/"
+        if self._covered(document, prefix):
+            return
         for key, size in declared(document).items():
-            name = f"{root}data/{key}"
+            name = prefix + key
             there = members.size(name)
-            if there is not None and there > size:
-                text = f"{there - size:,} bytes more than the {size:,} of its storage"
-                self.look.note("storage-extra", text, self._name(name), size)
-                try:
-                    streams.hunt(self.look, self.archive.content(name).sub(size), self._name(name), size)
-                except InertError as error:
-                    self.look.unread(error, self._name(name))
+            if there is None or there <= size:
+                continue
+            self.look.note("storage-extra", f"{there - size:,} bytes more than the {size:,} of its storage", self._name(name), size)
+            try:
+                streams.hunt(self.look, self.archive.content(name).sub(size), self._name(name), size)
+            except InertError as error:
+                self.look.unread(error, self._name(name))
+
+    def _covered(self, document: Document, prefix: str) -> bool:
+        """Whether each record of a pickle of rows alone is no longer than its storage: all of them held against each other at once."""
+        runs: dict[int, Any] = {}
+        for node in document.rows:
+            if type(node) is Row:
+                runs[id(node.run)] = node.run
+            elif type(node) is Reference:
+                return False
+        for run in runs.values():
+            widths = {template: _width(template.storage) for template in set(run.templates)}
+            sizes = map(mul, run.counts, map(widths.__getitem__, run.templates))
+            if any(map(gt, map(self.sizes.get, map(prefix.__add__, run.keys), repeat(0)), sizes)):
+                return False
+        return len(self.sizes) == len(self.archive.members)
 
     # -- between the members --------------------------------------------------------------------------------------------------
 
