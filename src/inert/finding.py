@@ -164,7 +164,10 @@ CODES: dict[str, tuple[str, str]] = {
     "cast-no-grad": (INFO, "torch loads no tensors of this type that require gradients, unless they are parameters"),
     "dense-left": (WARNING, "no single plain tensor says the same: convert it where the program that wrote it runs"),
     "dtype-widened": (INFO, "the values are the same; cast them back after loading"),
-    "pickle-computed-name": (ERROR, "the name is not written down but made while loading: nobody can say what is imported; do not load the file"),
+    "pickle-computed-name": (
+        ERROR,
+        "the name is not written down but made while loading: nobody can say what is imported; do not load the file",
+    ),
     "pickle-getattr": (ERROR, "which attribute is taken, and of what, is only known while loading; do not load the file"),
     "pickle-codec": (ERROR, "Python imports a module of that codec's name; real files use latin-1 only"),
     "pickle-loads-bytes": (ERROR, "what is loaded is made while loading, so that nobody can look at it; do not load the file"),

@@ -34,7 +34,9 @@ SHORT = 3  # findings that are shown of each of several files
 def parser() -> Parser:
     made = Parser("scan", ABOUT, ("path",), rest="paths")
     made.add_argument("--sarif", action="store_true", help="the answer as SARIF 2.1.0, on stdout")
-    made.add_argument("--fail-on", choices=tuple(FAILS), default="dangerous", help="the least verdict that ends in exit code 1 (default: dangerous)")
+    made.add_argument(
+        "--fail-on", choices=tuple(FAILS), default="dangerous", help="the least verdict that ends in exit code 1 (default: dangerous)"
+    )
     made.add_argument("--all", action="store_true", help="of several files, list the clean ones too")
     made.add_argument("--jobs", type=int, default=0, metavar="N", help="processes for many files (default: one for each processor)")
     return made
@@ -83,7 +85,9 @@ def page(report: ScanReport) -> None:
     names = sorted(report.globals, key=lambda name: -list(MEANS).index(name.verdict))
     if names:
         write_lines([""])
-        rows = [(one.verdict, one.dotted, f"{one.count:,}", f"{one.calls:,}", _place(one.part, one.offset), one.why) for one in names[:ROWS]]
+        rows = [
+            (one.verdict, one.dotted, f"{one.count:,}", f"{one.calls:,}", _place(one.part, one.offset), one.why) for one in names[:ROWS]
+        ]
         write_table(("verdict", "name", ">imported", ">called", "first in", "why"), rows)
     if len(names) > ROWS:
         write_lines([f"… {len(names) - ROWS:,} more names: --json has them all"])

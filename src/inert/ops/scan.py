@@ -62,7 +62,14 @@ class ScanReport:
     __slots__ = ("file", "files", "findings", "globals", "kind", "size", "verdict", "weights_only")
 
     def __init__(
-        self, file: str, verdict: str, globals: list[Name], findings: list[Finding], weights_only: WeightsOnly, kind: str = "", size: int = 0
+        self,
+        file: str,
+        verdict: str,
+        globals: list[Name],
+        findings: list[Finding],
+        weights_only: WeightsOnly,
+        kind: str = "",
+        size: int = 0,
     ) -> None:
         self.file = file
         self.verdict = verdict
@@ -241,7 +248,9 @@ def _sentence(source: Source) -> str:
 def _weights_only(look: Look) -> WeightsOnly:
     """By the names and opcodes of the pickles that torch.load reads."""
     blocked = list(dict.fromkeys(torch_name(name) for document in look.main for name in document.globals if not allowed(name)))
-    opcodes = [OPCODES[code].name for document in look.main for code in document.opcodes if code in OPCODES and not OPCODES[code].weights_only]
+    opcodes = [
+        OPCODES[code].name for document in look.main for code in document.opcodes if code in OPCODES and not OPCODES[code].weights_only
+    ]
     if not look.main or look.kind not in LOADED:
         return WeightsOnly(False, blocked, "torch.load with weights_only=True reads no such file")
     if blocked:
@@ -282,4 +291,3 @@ def together(names: list[str], reports: list[ScanReport]) -> ScanReport:
     )
     whole.files = reports
     return whole
-

@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 LEVELS = {"error": "error", "warning": "warning", "info": "note", "dangerous": "error", "unknown": "warning", "unreadable": "error"}
 NAMES = {
-    "dangerous-name": ("dangerous", "A pickle asks for a name that runs code, or that leads to such names", "do not load the file as a pickle"),
+    "dangerous-name": (
+        "dangerous",
+        "A pickle asks for a name that runs code, or that leads to such names",
+        "do not load the file as a pickle",
+    ),
     "unknown-name": ("unknown", "A pickle asks for a name that nobody has judged", "load it with weights_only=True, or look the name up"),
 }
 

@@ -40,7 +40,9 @@ GETTER = frozenset((("operator", "attrgetter"), ("_operator", "attrgetter")))
 ENCODE = frozenset((("_codecs", "encode"), ("codecs", "encode")))
 LOADER = frozenset((("torch.storage", "_load_from_bytes"), ("torch", "storage._load_from_bytes")))
 BY_ARGUMENTS = GETATTR | GETTER | ENCODE | LOADER  # clean where each call of them is, else dangerous
-CODECS = frozenset(("latin1", "latin-1", "latin_1", "iso-8859-1", "iso8859-1", "utf-8", "utf8", "utf_8", "ascii", "us-ascii", "raw_unicode_escape"))
+CODECS = frozenset(
+    ("latin1", "latin-1", "latin_1", "iso-8859-1", "iso8859-1", "utf-8", "utf8", "utf_8", "ascii", "us-ascii", "raw_unicode_escape")
+)
 CHANGES = frozenset(("BUILD", "APPEND", "APPENDS", "ADDITEMS", "SETITEM", "SETITEMS"))
 WHY = {  # of names that are judged by their calls
     "attribute": "takes attributes of names by names that are written down; each is judged itself",
@@ -86,7 +88,9 @@ class Names:
         self.verdicts: set[str] = set()
         self.settled: dict[Pair, str] = {}  # names that were judged by their calls, with why …
         self.unsettled: set[Pair] = set()  # … and those that once were used in another way
-        self.blobs: list[tuple[bytes | bytearray, str, bool]] = []  # constants that begin like a pickle or archive: bytes, part, loaded for sure
+        self.blobs: list[
+            tuple[bytes | bytearray, str, bool]
+        ] = []  # constants that begin like a pickle or archive: bytes, part, loaded for sure
         self._told: set[tuple[str, str, str, int | None]] = set()  # several looks may find the same
 
     # -- findings -----------------------------------------------------------------------------------------------------------
@@ -128,16 +132,14 @@ class Names:
             self.note(code, odd, part, base + at)
         if document.fault is not None and faults:
             self.note("pickle-broken", document.fault.message, part, base + (document.fault.offset or 0))
-        runs: dict[int, Any] = {}
+        runs, others = document.parted()
         calls: list[Call] = []
-        for node in document.rows:
-            if type(node) is Row:
-                runs[id(node.run)] = node.run
-            elif type(node) is Global:
+        for node in others:
+            if type(node) is Global:
                 self._import(node.imported, part, base + node.offset, node.how)
             elif type(node) is Call:
                 calls.append(node)
-        for run in runs.values():
+        for run in runs:
             for template, count in Counter(run.templates).items():
                 self._count(template.function, count)
                 self._count(template.hooks, count)
@@ -345,5 +347,3 @@ def _what(call: Call) -> str:
     if isinstance(value, Call):
         return f"what {value.dotted or 'a call'} returned"
     return shown(value)
-
-

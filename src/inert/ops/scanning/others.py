@@ -169,5 +169,3 @@ def _behind(look: Look, source: Source, archive: Tar, part: str) -> None:
     end = max((member.offset + member.size for member in archive.members.values()), default=0)
     if source.size - end > 512 and source.read(end, min(1 << 20, source.size - end)).strip(b"\0"):
         streams.hunt(look, source.span(end, source.size - end), part or source.name, end)
-
-

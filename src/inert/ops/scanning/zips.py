@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import re
 from itertools import repeat
-from operator import gt, mul
+from mmap import mmap
+from operator import gt, mul, sub
 from struct import Struct
 from zlib import MAX_WBITS, decompressobj
 from zlib import error as ZlibError
@@ -22,7 +23,6 @@ from ...containers.zipdirectory import DEFLATED, ENCRYPTED, PATCHED, STORED, mem
 from ...errors import FormatError, InertError
 from ...pickle.begins import BEGINS, FIRST
 from ...pickle.nodes import Global, Reference
-from ...pickle.row import Row
 from ...source import BytesSource, Window
 from ...torch.home import find_root
 from ...torch.storages import STORAGE_TYPES
@@ -47,7 +47,7 @@ _END64 = Struct("<2Q").unpack  # the same two of a ZIP64 record, at its byte 40
 _FULL = Struct("<4s5H3I2H")  # a whole local header
 PLAIN_END = 22 + 76  # bytes of the end records behind a directory
 LINK = 0xA << 28  # the high bits of a file's attributes, as Unix has them, of a symbolic link
-DESCRIPTORS = (0, 16, 20, 24)  # bytes behind a member that its data descriptor takes
+DESCRIPTORS = {0, 16, 20, 24}  # bytes behind a member that its data descriptor takes
 PADDING = 4200  # bytes of an extra field: PyTorch aligns records by it, to 64 bytes as a rule and to a page at most
 HEAD = 300  # bytes of a record that are looked at
 RECORD = re.compile(r"(?:^|/)(?:data|tensors|weights|constants|xl)/[\w.-]+$|\.data/[\w.-]+\.storage$")
@@ -170,7 +170,8 @@ class _Archive:
         archive = self.archive
         whole = self.source.view(0, self.source.size)
         if whole is not None:
-            found, rest = self._quick(whole)
+            mapped = whole.obj
+            found, rest = self._quick(mapped if type(mapped) is mmap and len(mapped) == len(whole) else whole)
             yield from found
         else:
             rest = list(archive.members)
@@ -182,7 +183,7 @@ class _Archive:
             yield from self._inspected(member, " (hidden by a later one of its name)")
         self._twins()
 
-    def _quick(self, whole: memoryview) -> tuple[list[Record], list[str]]:
+    def _quick(self, whole: Any) -> tuple[list[Record], list[str]]:
         """The members whose local headers are as PyTorch writes them, less the records that begin with nothing of interest; the others'
         names."""
         members, size = self.archive.members, self.source.size
@@ -202,9 +203,13 @@ class _Archive:
             named, extra = _LOCAL(whole, offset + 26)
             start = end + extra
             behind = start + packed
-            if whole[offset + 4 : offset + same] != data[place + 6 : place + same + 2] or whole[offset + 30 : end] != data[place + 46 : place + 46 + n]:
-                rest.append(name)
-            elif named != n or extra > limit or behind > size or whole[offset : offset + 4] != b"PK\3\4":
+            if (
+                whole[offset : offset + same] != b"PK\3\4" + data[place + 6 : place + same + 2]
+                or named != n
+                or extra > limit
+                or behind > size
+                or whole[offset + 30 : end] != data[place + 46 : place + 46 + n]
+            ):
                 rest.append(name)
             else:
                 runs.append((offset, behind))
@@ -348,13 +353,10 @@ class _Archive:
 
     def _covered(self, document: Document, prefix: str) -> bool:
         """Whether each record of a pickle of rows alone is no longer than its storage: all of them held against each other at once."""
-        runs: dict[int, Any] = {}
-        for node in document.rows:
-            if type(node) is Row:
-                runs[id(node.run)] = node.run
-            elif type(node) is Reference:
-                return False
-        for run in runs.values():
+        runs, others = document.parted()
+        if any(type(node) is Reference for node in others):
+            return False
+        for run in runs:
             widths = {template: _width(template.storage) for template in set(run.templates)}
             sizes = map(mul, run.counts, map(widths.__getitem__, run.templates))
             if any(map(gt, map(self.sizes.get, map(prefix.__add__, run.keys), repeat(0)), sizes)):
@@ -365,20 +367,28 @@ class _Archive:
 
     def _between(self) -> None:
         """What stands before, between and behind members."""
-        where, at = self.archive.directory, 0
-        self.runs.sort()
-        for offset, end in self.runs:
-            gap = offset - at
-            if gap < 0:
-                self.look.note("zip-overlap", "two members share bytes", self.part or self.source.name, offset)
-            elif gap not in DESCRIPTORS:
-                self._region(at, offset)
-            at = max(at, end)
+        where = self.archive.directory
+        runs = sorted(self.runs)
+        starts, ends = [start for start, _ in runs], [end for _, end in runs]
+        if runs and not starts[0] and set(map(sub, starts[1:], ends)) <= DESCRIPTORS:  # nothing but data descriptors between them
+            at = ends[-1]
+        else:
+            at = self._gaps(runs)
         if where.offset - at not in DESCRIPTORS:
             self._region(at, where.offset)
         after = max(where.offset + where.size, at)
         if self.source.size - after > 22:
             self._region(after, self.source.size)
+
+    def _gaps(self, runs: list[tuple[int, int]]) -> int:
+        at = 0
+        for offset, end in runs:
+            if offset < at:
+                self.look.note("zip-overlap", "two members share bytes", self.part or self.source.name, offset)
+            elif offset - at not in DESCRIPTORS:
+                self._region(at, offset)
+            at = max(at, end)
+        return at
 
     def _region(self, start: int, end: int) -> None:
         """Search what belongs to no member, and to no other archive either."""
@@ -394,15 +404,13 @@ class _Archive:
 def declared(document: Document) -> dict[str, int]:
     """Storage key → bytes, the largest that a pickle declares."""
     found: dict[str, int] = {}
-    runs: dict[int, Any] = {}
-    for node in document.rows:
-        if type(node) is Row:
-            runs[id(node.run)] = node.run
-        elif type(node) is Reference and type(node.pid) is tuple and len(node.pid) >= 5:
+    runs, others = document.parted()
+    for node in others:
+        if type(node) is Reference and type(node.pid) is tuple and len(node.pid) >= 5:
             kind, key, _, count = node.pid[1:5]
             if type(kind) is Global and type(key) is str and type(count) is int:
                 _declare(found, key, count, kind.dotted)
-    for run in runs.values():
+    for run in runs:
         sizes = {template: _width(template.storage) for template in set(run.templates)}
         for key, count, template in zip(run.keys, run.counts, run.templates, strict=True):
             size = count * sizes[template]
@@ -464,4 +472,3 @@ def _inflated(look: Look, packed: bytes, name: str) -> bytes:
     except ZlibError:
         return b""
     return made if look.spend(len(made), name) else b""
-
