@@ -14,12 +14,13 @@ from contextlib import contextmanager
 from ..checkpoint import Calm
 from ..containers.folder import Folder, Prefix
 from ..errors import FormatError, InertError, LimitError
+from ..files import FileSource
 from ..finding import Finding
 from ..limits import DEFAULT
 from ..pickle.opcodes import OPCODES
 from ..policy import UNREADABLE
 from ..reading import hold
-from ..source import Source
+from ..source import BytesSource, Source
 from ..torch.allowed import allowed, torch_name
 from .scanning.judging import Name
 from .scanning.look import Look
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     Path = str | os.PathLike[str]
 
 LOADED = ("torch-zip", "torch-legacy")  # what torch.load reads with weights_only=True
+SMALL = 1 << 16  # bytes of an archive that are read at once: a thousand little files need no thousand maps
 TOGETHER = 32  # files that one process is given at a time
 
 
@@ -210,6 +212,8 @@ def _held(source: Any) -> Iterator[Source]:
             for name in members:
                 inner = member(inner, name, DEFAULT).inner
             yield inner
+        elif type(held) is FileSource and held.size <= SMALL and held.read(0, min(2, held.size)) == b"PK":
+            yield BytesSource(held.read(0, held.size), held.name)
         else:
             yield held
     finally:

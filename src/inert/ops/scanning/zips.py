@@ -46,11 +46,13 @@ _END = Struct("<2IH").unpack_from  # an end record from its byte 12 on: size and
 _END64 = Struct("<2Q").unpack  # the same two of a ZIP64 record, at its byte 40
 _FULL = Struct("<4s5H3I2H")  # a whole local header
 PLAIN_END = 22 + 76  # bytes of the end records behind a directory
+ENDS = re.compile(rb"PK\x06\x06\x2c\x00{7}.{44}PK\x06\x07.{16}PK\x05\x06.{16}\x00\x00", re.DOTALL)  # both of them, and no comment
 LINK = 0xA << 28  # the high bits of a file's attributes, as Unix has them, of a symbolic link
 DESCRIPTORS = {0, 16, 20, 24}  # bytes behind a member that its data descriptor takes
 PADDING = 4200  # bytes of an extra field: PyTorch aligns records by it, to 64 bytes as a rule and to a page at most
 HEAD = 300  # bytes of a record that are looked at
 RECORD = re.compile(r"(?:^|/)(?:data|tensors|weights|constants|xl)/[\w.-]+$|\.data/[\w.-]+\.storage$")
+PLAIN = re.compile(rb"[0-9\n]*|little|big")  # a version, an id, a byte order: no opcode of these imports, and none of them ends a pickle
 SIGNATURE = re.compile(rb"PK(?:\x03\x04|\x01\x02|\x05\x06|\x06\x06|\x07\x08)")
 PICKLE = re.compile(r"\.(?:pkl|pickle|debug_pkl|joblib)$", re.IGNORECASE)
 OUTSIDE = re.compile(r"(?:^|[/\\])\.\.(?:[/\\]|$)|^[/\\]|^[A-Za-z]:")
@@ -215,6 +217,8 @@ class _Archive:
                 runs.append((offset, behind))
                 sizes[name] = packed
                 if packed and (whole[start] in FIRST or not 48 <= data[place + 45 + n] < 58):  # its name ends in a digit
+                    if packed < 64 and PLAIN.fullmatch(whole, start, behind):
+                        continue
                     if PICKLE.search(name) or not RECORD.search(name) or BEGINS.match(whole[start : start + min(HEAD, packed)]):
                         found.append(Record(name, offset, start, behind, packed, None))
         self._links(links)
@@ -352,9 +356,9 @@ class _Archive:
                 self.look.unread(error, self._name(name))
 
     def _covered(self, document: Document, prefix: str) -> bool:
-        """Whether each record of a pickle of rows alone is no longer than its storage: all of them held against each other at once."""
+        """Whether no record is longer than any storage that the pickle lays over it: rows are held against records in columns."""
         runs, others = document.parted()
-        if any(type(node) is Reference for node in others):
+        if any(self.sizes.get(prefix + key, 0) > size for key, size in _single(others)):
             return False
         for run in runs:
             widths = {template: _width(template.storage) for template in set(run.templates)}
@@ -377,7 +381,8 @@ class _Archive:
         if where.offset - at not in DESCRIPTORS:
             self._region(at, where.offset)
         after = max(where.offset + where.size, at)
-        if self.source.size - after > 22:
+        left = self.source.size - after
+        if left > 22 and not (left == PLAIN_END and ENDS.fullmatch(self.source.read(after, left))):
             self._region(after, self.source.size)
 
     def _gaps(self, runs: list[tuple[int, int]]) -> int:
@@ -405,11 +410,8 @@ def declared(document: Document) -> dict[str, int]:
     """Storage key → bytes, the largest that a pickle declares."""
     found: dict[str, int] = {}
     runs, others = document.parted()
-    for node in others:
-        if type(node) is Reference and type(node.pid) is tuple and len(node.pid) >= 5:
-            kind, key, _, count = node.pid[1:5]
-            if type(kind) is Global and type(key) is str and type(count) is int:
-                _declare(found, key, count, kind.dotted)
+    for key, size in _single(others):
+        found[key] = max(found.get(key, 0), size)
     for run in runs:
         sizes = {template: _width(template.storage) for template in set(run.templates)}
         for key, count, template in zip(run.keys, run.counts, run.templates, strict=True):
@@ -424,10 +426,13 @@ def _width(kind: Any) -> int:
     return dtype.itemsize if dtype is not None else 1 << 40  # of a type that nobody knows: any record may be as long
 
 
-def _declare(found: dict[str, int], key: str, count: int, dotted: str) -> None:
-    dtype = STORAGE_TYPES.get(dotted)
-    size = count * dtype.itemsize if dtype is not None else 1 << 62
-    found[key] = max(found.get(key, 0), size)
+def _single(nodes: list[Any]) -> Iterator[tuple[str, int]]:
+    """(key, bytes) of the storages that single persistent ids declare."""
+    for node in nodes:
+        if type(node) is Reference and type(node.pid) is tuple and len(node.pid) >= 5:
+            kind, key, _, count = node.pid[1:5]
+            if type(kind) is Global and type(key) is str and type(count) is int:
+                yield key, count * _width(kind)
 
 
 def inflated_head(packed: bytes, most: int) -> bytes:
