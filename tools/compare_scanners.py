@@ -70,6 +70,7 @@ def _inert() -> Callable[[str], Said]:
 
 
 def _picklescan() -> Callable[[str], Said]:
+    import py7zr  # type: ignore[import-not-found,unused-ignore]  # noqa: F401  (it asks the machine what it is when it is imported)
     from picklescan.scanner import scan_file_path  # type: ignore[import-not-found,unused-ignore]
 
     def scan(path: str) -> Said:
@@ -342,7 +343,7 @@ def report(bad: list[str], good: list[str], said: dict[str, dict[str, dict[str, 
             shown = ", ".join(f"`{path}`" for path in alarms[:8])
             yield f"* **{name}** raised an alarm on: {shown}{f' and {len(alarms) - 8:,} more' if len(alarms) > 8 else ''}"
     yield ""
-    ran = {name: sorted({event for one in row.values() for event in one["seen"]}) for name, row in said.items()}
+    ran = {name: sorted({event.split(" ")[0] for one in row.values() for event in one["seen"]}) for name, row in said.items()}
     for name, events in ran.items():
         if events:
             count = sum(bool(one["seen"]) for one in said[name].values())
