@@ -24,7 +24,8 @@ ABOUT = """Say what loading files as pickles would import and call, and whether 
 
 Takes files, folders (with all folders in them), prefixes of TensorFlow checkpoints and "archive!member". Verdicts, the worst one last:
 clean (only names that build data), unknown (names that nobody has judged), unreadable (part of it could not be read to its end),
-dangerous (names that run code, or a way to hide them). Exit code: 1 for unreadable and dangerous ones, with --fail-on unknown for those too."""
+dangerous (names that run code, or a way to hide them). Exit code: 1 for unreadable and dangerous files, with --fail-on unknown for unknown
+ones too."""
 FAILS = {"dangerous": ("dangerous", "unreadable"), "unknown": ("unknown", "dangerous", "unreadable")}
 NOTES = 12  # findings that are shown of one file; --json has them all
 ROWS = 40  # names that are shown of one file
@@ -45,10 +46,7 @@ def parser() -> Parser:
 def run(options: Namespace) -> int:
     paths = [options.path, *options.paths]
     found = list(dict.fromkeys(name for path in paths for name in files(path)))
-    if found == paths[:1] and not options.paths:
-        report = scan(found[0])
-    else:
-        report = _many(paths, found, options.jobs)
+    report = scan(found[0]) if found == paths else _many(paths, found, options.jobs)
     if options.sarif:
         from .. import __version__
         from ..report.sarif import sarif

@@ -95,13 +95,14 @@ def scan(
 ) -> ScanReport:
     """Look at every pickle in a file, in all files of a folder, or in several of these, and judge what it would import and call.
 
-    ``source``: a path, a seekable binary file, or several paths. A folder is gone through with all folders in it, links to other places left
-    out; the index of a sharded set stands for its shards as well. Whatever the bytes, there is an answer: what cannot be read makes the
-    verdict "unreadable". ``jobs``: processes for many files; ``progress`` is called with the number of bytes of each file that is done.
+    ``source``: a path, a seekable binary file, or several paths. A folder is gone through with all folders in it, links to
+    other folders left out; the index of a sharded set stands for its shards as well. Whatever the bytes, there is an answer:
+    what cannot be read makes the verdict "unreadable". ``jobs``: processes for many files; ``progress`` is called with the number
+    of bytes of each file that is done.
     Raises OSError for a path that is not there, and InertError where it is no file."""
     if not isinstance(source, (str, os.PathLike)) and hasattr(source, "read"):
         return _one(source, limits)
-    paths = [source] if isinstance(source, (str, os.PathLike)) else list(source)  # type: ignore[arg-type]
+    paths = [source] if isinstance(source, (str, os.PathLike)) else list(source)
     names = [os.fspath(path) for path in paths]
     found = list(dict.fromkeys(name for path in names for name in files(path, limits)))
     single = len(names) == 1 and found == names

@@ -275,15 +275,14 @@ class _Calls:
 
     def _passed_on(self) -> None:
         """Names that are judged by their calls may be called by others too, once they are passed on."""
-        for value in _values(self.document, self.calls):
+        for value in values(self.document, self.calls):
             if type(value) is Global and value.imported in BY_ARGUMENTS:
                 self.names.unsettled.add(value.imported)
-            elif type(value) is Call and type(value.function) is Global and value.function.imported in GETTER:
-                if id(value) not in self.applied:
-                    self.names.unsettled.add(value.function.imported)
+            elif type(value) is Call and type(value.function) is Global and id(value) not in self.applied:
+                self.names.unsettled.update({value.function.imported} & GETTER)
 
 
-def _values(document: Document, calls: list[Call]) -> Iterator[Any]:
+def values(document: Document, calls: list[Call]) -> Iterator[Any]:
     """Every value of a document but the functions of its calls."""
     todo: list[Any] = [document.root]
     todo += [part for call in calls for part in (call.arguments, call.keywords, call.states, call.items, call.flat)]
@@ -319,11 +318,12 @@ def _taken(call: Call) -> tuple[Any, str] | None:
     if type(function) is Global and function.imported in GETATTR and _arguments(call, 2) and len(call.arguments) == 2:
         name = text(call.arguments[1])
         return (call.arguments[0], name) if type(name) is str else None
-    if isinstance(function, Call) and type(function.function) is Global and function.function.imported in GETTER:
-        if _arguments(function, 1) and len(function.arguments) == 1 and _arguments(call, 1):
-            name = text(function.arguments[0])
-            return (call.arguments[0], name) if type(name) is str else None
-    return None
+    if not isinstance(function, Call) or type(function.function) is not Global or function.function.imported not in GETTER:
+        return None
+    if not _arguments(function, 1) or len(function.arguments) != 1 or not _arguments(call, 1):
+        return None
+    name = text(function.arguments[0])
+    return (call.arguments[0], name) if type(name) is str else None
 
 
 def resolve(call: Any) -> Pair | None:
