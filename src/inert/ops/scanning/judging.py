@@ -53,16 +53,16 @@ WHY = {  # of names that are judged by their calls
 
 class Name:
     """One name that pickles of the file import: (module, name) as Python's unpickler has it, its verdict and why; how often it is
-    imported (``count``) and called (``calls``); where it is first asked for."""
+    imported (``count``) and called (``calls``); where it is first asked for, and as what it is ``written`` there."""
 
-    __slots__ = ("calls", "count", "how", "link", "module", "name", "offset", "part", "since", "verdict", "why")
+    __slots__ = ("calls", "count", "how", "link", "module", "name", "offset", "part", "since", "verdict", "why", "written")
 
-    def __init__(self, module: str, name: str, part: str, offset: int, how: str) -> None:
+    def __init__(self, module: str, name: str, part: str, offset: int, how: str, written: str) -> None:
         said = judge(module, name)
         self.module, self.name = module[:LONGEST], name[:LONGEST]
         self.verdict, self.why, self.since, self.link = said.verdict, said.why, said.since, said.link
         self.count = self.calls = 0
-        self.part, self.offset, self.how = part, offset, how
+        self.part, self.offset, self.how, self.written = part, offset, how, written[: 2 * LONGEST]
 
     @property
     def dotted(self) -> str:
@@ -136,7 +136,7 @@ class Names:
         calls: list[Call] = []
         for node in others:
             if type(node) is Global:
-                self._import(node.imported, part, base + node.offset, node.how)
+                self._import(node.imported, part, base + node.offset, node.how, f"{node.module}.{node.name}")
             elif type(node) is Call:
                 calls.append(node)
         for run in runs:
@@ -149,7 +149,7 @@ class Names:
             _Calls(self, document, calls, part, base).look()
         self._constants(document, calls, part)
 
-    def _import(self, pair: Pair, part: str, offset: int, how: str) -> Name:
+    def _import(self, pair: Pair, part: str, offset: int, how: str, written: str = "") -> Name:
         known = self.names.get(pair)
         if known is None:
             if len(self.names) >= NAMES:
@@ -157,7 +157,7 @@ class Names:
                 pair = ("", "(names beyond the limit)")
                 known = self.names.get(pair)
             if known is None:
-                known = self.names[pair] = Name(*pair, part, offset, how)
+                known = self.names[pair] = Name(*pair, part, offset, how, written or ".".join(pair))
         known.count += 1
         return known
 
