@@ -33,6 +33,7 @@ Pair = tuple[str, str]
 
 NOTED = 50  # findings of one code that are kept; the others are counted
 NAMES = 20_000  # different names that are kept
+HEAD = 600  # characters of a text that tell what its bytes may be
 CHAIN = 64  # attributes of attributes
 LONGEST = 300  # characters of a name that are shown
 GETATTR = frozenset((("builtins", "getattr"),))
@@ -168,16 +169,20 @@ class Names:
                 known.calls += count
 
     def _constants(self, document: Document, calls: list[Call], part: str) -> None:
-        loaded = set()
+        """Bytes in a pickle that begin like a file, or that are loaded as one: those of one constant once."""
+        known: set[int] = set()
         for call in calls:
-            data = raw_bytes(call.arguments[0]) if call.dotted == "torch.storage._load_from_bytes" and _arguments(call, 1) else None
+            sure = call.dotted == "torch.storage._load_from_bytes"
+            if not (sure or call.dotted == "_codecs.encode") or not _arguments(call, 1):
+                continue
+            value = call.arguments[0]
+            value = value.arguments[0] if isinstance(value, Call) and _arguments(value, 1) else value
+            if id(value) in known or (not sure and not (type(value) is str and BEGINS.match(value[:HEAD].encode("latin-1", "replace")))):
+                continue
+            known.add(id(value))
+            data = raw_bytes(call.arguments[0] if sure else call)
             if data is not None:
-                loaded.add(bytes(data))
-                self.blobs.append((data, f"{part}@{call.offset}", True))
-            elif call.dotted == "_codecs.encode":
-                data = raw_bytes(call)
-                if data is not None and BEGINS.match(data):
-                    self.blobs.append((data, f"{part}@{call.offset}", False))
+                self.blobs.append((data, f"{part}@{call.offset}", sure))
         self.blobs += [(data, f"{part}@{offset}", False) for offset, data in document.blobs]
 
 
