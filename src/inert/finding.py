@@ -184,6 +184,9 @@ CODES: dict[str, tuple[str, str]] = {
     "scan-nothing": (INFO, "no pickle is in it: there is nothing that pickle.load or torch.load would run"),
     "source-file": (INFO, "it is source text: whoever imports or runs it runs what stands there; inert does not judge it"),
     "lambda-layer": (ERROR, "it carries compiled Python code, which Keras runs when it loads the model unless safe_mode is on"),
+    "text-name": (INFO, "it is text to whoever reads only the tensors; a program that is told to builds its objects by it"),
+    "text-name-unknown": (WARNING, "Lightning before 2.6 imports and calls it in load_from_checkpoint; nobody has judged it"),
+    "text-name-dangerous": (ERROR, "do not give the file to that program; reading the tensors with inert calls nothing"),
     "tf-op": (WARNING, "running the graph does that on the machine; restoring the weights alone does not"),
     "class-plain": (WARNING, "its contents were changed, and what the class does with them is unknown: a plain container takes its place"),
 }

@@ -21,7 +21,7 @@ from ..pickle.nodes import Reference
 from ..pickle.row import Row
 from ..torch.arguments import text
 from ..torch.build import Builder
-from ..torch.home import find_root as find_root
+from ..torch.home import find_root
 from ..torch.persistent import Storages
 
 TYPE_CHECKING = False

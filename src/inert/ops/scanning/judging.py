@@ -33,6 +33,7 @@ Pair = tuple[str, str]
 
 NOTED = 50  # findings of one code that are kept; the others are counted
 NAMES = 20_000  # different names that are kept
+HEAD = 600  # characters of a text that tell what its bytes may be
 CHAIN = 64  # attributes of attributes
 LONGEST = 300  # characters of a name that are shown
 GETATTR = frozenset((("builtins", "getattr"),))
@@ -53,16 +54,16 @@ WHY = {  # of names that are judged by their calls
 
 class Name:
     """One name that pickles of the file import: (module, name) as Python's unpickler has it, its verdict and why; how often it is
-    imported (``count``) and called (``calls``); where it is first asked for."""
+    imported (``count``) and called (``calls``); where it is first asked for, and as what it is ``written`` there."""
 
-    __slots__ = ("calls", "count", "how", "link", "module", "name", "offset", "part", "since", "verdict", "why")
+    __slots__ = ("calls", "count", "how", "link", "module", "name", "offset", "part", "since", "verdict", "why", "written")
 
-    def __init__(self, module: str, name: str, part: str, offset: int, how: str) -> None:
+    def __init__(self, module: str, name: str, part: str, offset: int, how: str, written: str) -> None:
         said = judge(module, name)
         self.module, self.name = module[:LONGEST], name[:LONGEST]
         self.verdict, self.why, self.since, self.link = said.verdict, said.why, said.since, said.link
         self.count = self.calls = 0
-        self.part, self.offset, self.how = part, offset, how
+        self.part, self.offset, self.how, self.written = part, offset, how, written[: 2 * LONGEST]
 
     @property
     def dotted(self) -> str:
@@ -136,7 +137,7 @@ class Names:
         calls: list[Call] = []
         for node in others:
             if type(node) is Global:
-                self._import(node.imported, part, base + node.offset, node.how)
+                self._import(node.imported, part, base + node.offset, node.how, f"{node.module}.{node.name}")
             elif type(node) is Call:
                 calls.append(node)
         for run in runs:
@@ -149,7 +150,7 @@ class Names:
             _Calls(self, document, calls, part, base).look()
         self._constants(document, calls, part)
 
-    def _import(self, pair: Pair, part: str, offset: int, how: str) -> Name:
+    def _import(self, pair: Pair, part: str, offset: int, how: str, written: str = "") -> Name:
         known = self.names.get(pair)
         if known is None:
             if len(self.names) >= NAMES:
@@ -157,7 +158,7 @@ class Names:
                 pair = ("", "(names beyond the limit)")
                 known = self.names.get(pair)
             if known is None:
-                known = self.names[pair] = Name(*pair, part, offset, how)
+                known = self.names[pair] = Name(*pair, part, offset, how, written or ".".join(pair))
         known.count += 1
         return known
 
@@ -168,16 +169,20 @@ class Names:
                 known.calls += count
 
     def _constants(self, document: Document, calls: list[Call], part: str) -> None:
-        loaded = set()
+        """Bytes in a pickle that begin like a file, or that are loaded as one: those of one constant once."""
+        known: set[int] = set()
         for call in calls:
-            data = raw_bytes(call.arguments[0]) if call.dotted == "torch.storage._load_from_bytes" and _arguments(call, 1) else None
+            sure = call.dotted == "torch.storage._load_from_bytes"
+            if not (sure or call.dotted == "_codecs.encode") or not _arguments(call, 1):
+                continue
+            value = call.arguments[0]
+            value = value.arguments[0] if isinstance(value, Call) and _arguments(value, 1) else value
+            if id(value) in known or (not sure and not (type(value) is str and BEGINS.match(value[:HEAD].encode("latin-1", "replace")))):
+                continue
+            known.add(id(value))
+            data = raw_bytes(call.arguments[0] if sure else call)
             if data is not None:
-                loaded.add(bytes(data))
-                self.blobs.append((data, f"{part}@{call.offset}", True))
-            elif call.dotted == "_codecs.encode":
-                data = raw_bytes(call)
-                if data is not None and BEGINS.match(data):
-                    self.blobs.append((data, f"{part}@{call.offset}", False))
+                self.blobs.append((data, f"{part}@{call.offset}", sure))
         self.blobs += [(data, f"{part}@{offset}", False) for offset, data in document.blobs]
 
 
@@ -275,15 +280,14 @@ class _Calls:
 
     def _passed_on(self) -> None:
         """Names that are judged by their calls may be called by others too, once they are passed on."""
-        for value in _values(self.document, self.calls):
+        for value in values(self.document, self.calls):
             if type(value) is Global and value.imported in BY_ARGUMENTS:
                 self.names.unsettled.add(value.imported)
-            elif type(value) is Call and type(value.function) is Global and value.function.imported in GETTER:
-                if id(value) not in self.applied:
-                    self.names.unsettled.add(value.function.imported)
+            elif type(value) is Call and type(value.function) is Global and id(value) not in self.applied:
+                self.names.unsettled.update({value.function.imported} & GETTER)
 
 
-def _values(document: Document, calls: list[Call]) -> Iterator[Any]:
+def values(document: Document, calls: list[Call]) -> Iterator[Any]:
     """Every value of a document but the functions of its calls."""
     todo: list[Any] = [document.root]
     todo += [part for call in calls for part in (call.arguments, call.keywords, call.states, call.items, call.flat)]
@@ -319,11 +323,12 @@ def _taken(call: Call) -> tuple[Any, str] | None:
     if type(function) is Global and function.imported in GETATTR and _arguments(call, 2) and len(call.arguments) == 2:
         name = text(call.arguments[1])
         return (call.arguments[0], name) if type(name) is str else None
-    if isinstance(function, Call) and type(function.function) is Global and function.function.imported in GETTER:
-        if _arguments(function, 1) and len(function.arguments) == 1 and _arguments(call, 1):
-            name = text(function.arguments[0])
-            return (call.arguments[0], name) if type(name) is str else None
-    return None
+    if not isinstance(function, Call) or type(function.function) is not Global or function.function.imported not in GETTER:
+        return None
+    if not _arguments(function, 1) or len(function.arguments) != 1 or not _arguments(call, 1):
+        return None
+    name = text(function.arguments[0])
+    return (call.arguments[0], name) if type(name) is str else None
 
 
 def resolve(call: Any) -> Pair | None:

@@ -1,11 +1,12 @@
 """One file, looked at as everything that a reader may take it for.
 
-Knows: which looks there are (pickles in a row, zip, tar, compression, arrays, other programs' formats), that a file may be several things at
-once, how deep things may lie in each other, and how much work a file may ask for.
+Knows: which looks there are (pickles in a row, zip, tar, compression, arrays, other programs' formats), that a file may be several things
+at once, how deep things may lie in each other, and how much work a file may ask for.
 Refuses to know: names (judging.py). Formats as ``inert.open`` has them are not asked: a scan must work where these refuse a file.
 
-What is looked at: every byte of pickles, directories and everything small; of a record of raw tensor data its beginning, which tells whether
-it is a pickle or an archive itself, and what it has more than the tensors cover; between and behind records the first 16 MiB of each gap.
+What is looked at: every byte of pickles, directories and everything small; of a record of raw tensor data its beginning,
+which tells whether it is a pickle or an archive itself, and what it has more than the tensors cover; between and behind records
+the first 16 MiB of each gap.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ...finding import Finding
 from ...inflate import ENGINES, inflated
 from ...pickle.begins import BEGINS
 from ...source import BytesSource, Window
-from . import streams
+from . import hooks, streams
 from .judging import Names
 
 TYPE_CHECKING = False
@@ -70,6 +71,7 @@ class Look:
         """Take what a pickle asks for, and look at what it carries along."""
         self.pickles += 1
         self.names.document(document, part, base)
+        hooks.pickled(self, document, part, base)
 
     # -- sources ------------------------------------------------------------------------------------------------------------
 

@@ -1,11 +1,11 @@
 """What else may hold pickles or code: tar archives, NumPy's files, safetensors, Keras and TensorFlow, source text.
 
 Knows: which parts of these are pickles (members of a tar archive, the streams of torch's tar layout, arrays of objects), which rules
-safetensors has, and by which words Keras files and TensorFlow graphs say that they run more than arithmetic.
+safetensors has, by which words TensorFlow graphs say that they run more than arithmetic; where configurations are (hooks.py reads them).
 Refuses to know: HDF5 and protocol buffers as such; words are looked for in their bytes.
 
-Facts: NumPy 2.4 numpy/lib/_format_impl.py; torch 2.13 torch/serialization.py (legacy_load); Keras 3.11 keras/src/layers/core/lambda_layer.py
-(the class name, the marshalled code); TensorFlow 2.21 tensorflow/core/ops (script_ops.cc, io_ops.cc).
+Facts: NumPy 2.4 numpy/lib/_format_impl.py; torch 2.13 torch/serialization.py (legacy_load);
+TensorFlow 2.21 tensorflow/core/ops (script_ops.cc, io_ops.cc).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import re
 from ...containers.tar import Tar
 from ...errors import InertError
 from ...torch.arguments import Odd
-from . import streams
+from . import hooks, streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,14 +24,16 @@ if TYPE_CHECKING:
 
 BEGIN = re.compile(rb".{8}(?:\xef\xbb\xbf)?[ \t\n\r]{0,40}\{", re.DOTALL)  # of a safetensors file: the length of its header, and that
 SEARCHED = 64 << 20  # bytes of a graph or a Keras file that are searched for words
-LAMBDA = re.compile(rb'"class_name": ?"(Lambda|TFOpLambda)"')
+CONFIGURATION = 4 << 20  # bytes of the text of a configuration
+YAML = re.compile(r"\.ya?ml$", re.IGNORECASE)
 # operations of a graph that reach out of it → what they do
 OPS = {
     b"PyFunc": "calls a Python function of the program that runs the graph", b"PyFuncStateless": "calls a Python function",
     b"EagerPyFunc": "calls a Python function of the program that runs the graph", b"ReadFile": "reads files", b"WriteFile": "writes files",
-    b"MatchingFiles": "lists files", b"LoadDataset": "reads data sets from disk, which may name functions", b"DebugIdentityV3": "sends values to a URL",
+    b"MatchingFiles": "lists files", b"LoadDataset": "reads data sets from disk, which may name functions",
+    b"DebugIdentityV3": "sends values to a URL",
 }  # fmt: skip
-OP = re.compile(rb"[\x12\x1a].(" + b"|".join(sorted(OPS, key=len, reverse=True)) + rb")(?![A-Za-z0-9_])", re.DOTALL)
+OP = re.compile(rb"[\x12\x1a].(" + b"|".join(sorted(OPS, reverse=True)) + rb")(?![A-Za-z0-9_])", re.DOTALL)
 PYTHON = re.compile(rb"(?:#!.*python|\s*(?:#.*\n|\"\"\"|from [\w.]+ import |import \w|def \w+\(|class \w+[(:]))")
 GRAPH = re.compile(rb"\x08[\x00\x01]\x12|\x0a.{1,3}\x0a", re.DOTALL)  # saved_model_schema_version; a node's name
 
@@ -44,16 +46,21 @@ def look(look: Look, source: Source, head: bytes, part: str) -> bool:
         pass
     elif b"\x89HDF\r\n\x1a\n" in head:
         look.kind = look.kind or "hdf5"
-        _lambda(look, source, part)
+        hooks.keras(look, source.read(0, min(SEARCHED, source.size)), part or source.name)
     elif head[4:8] == b"PTMF":
         look.kind = look.kind or "torchscript"
         look.note("script-code", "compiled TorchScript in a flatbuffer", part or source.name)
     elif head.startswith(b"{") and source.size <= SEARCHED:
-        _lambda(look, source, part)
+        data = source.read(0, source.size)
+        if b'"class_name"' in data:
+            hooks.keras(look, data, part or source.name)
+        return False
+    elif YAML.search(part or source.name) and source.size <= CONFIGURATION:
+        hooks.texts(look, source.read(0, source.size), part or source.name)
         return False
     elif GRAPH.match(head) and _graph(look, source, part):
         look.kind = look.kind or "tf-graph"
-    elif (source.name if not part else part).endswith(".py") and PYTHON.match(head):
+    elif (part or source.name).endswith(".py") and PYTHON.match(head):
         look.kind = look.kind or "python"
         look.note("source-file", "a file of Python source", part or source.name)
     else:
@@ -92,14 +99,6 @@ def _safetensors(look: Look, source: Source, part: str) -> bool:
     return True
 
 
-def _lambda(look: Look, source: Source, part: str) -> None:
-    """Keras writes a layer that is a Python function with its compiled code."""
-    data = source.read(0, min(SEARCHED, source.size))
-    found = LAMBDA.search(data)
-    if found and found[1] == b"Lambda":
-        look.note("lambda-layer", "a Lambda layer of Keras", part or source.name, found.start())
-
-
 def _graph(look: Look, source: Source, part: str) -> bool:
     """A TensorFlow graph or SavedModel: operations that do more than arithmetic."""
     data = source.read(0, min(SEARCHED, source.size))
@@ -109,8 +108,7 @@ def _graph(look: Look, source: Source, part: str) -> bool:
         at = next((found.start() for found in OP.finditer(data) if found[1] == name), -1)
         if at >= 0:
             look.note("tf-op", f"the graph's operation {name.decode()} {does}", part or source.name, at)
-    if LAMBDA.search(data):
-        _lambda(look, source, part)
+    hooks.keras(look, data, part or source.name)
     return True
 
 
@@ -150,7 +148,7 @@ def _streams(look: Look, archive: Tar, part: str) -> None:
     from ...torch.tar import Objects
 
     try:
-        spans = [archive.content(name, cut=True) for name in ("storages", "tensors")]
+        spans = (archive.content("storages", cut=True), archive.content("tensors", cut=True))
         objects = Objects(*spans, look.limits)
     except InertError as error:
         look.unread(error, part or archive.source.name)

@@ -242,7 +242,7 @@ def hunt(look: Look, span: Span, part: str, base: int = 0) -> None:
         if found[0] == b"PK\3\4":
             from .zips import stray
 
-            place = max(place, stray(look, span, found.start(), part, base))
+            place = max(place, stray(look, data, found.start(), part, base))
             continue
         document = decode(data, "pickle", look.limits, start=found.start())
         reached = document.end or (document.fault.offset if document.fault and document.fault.offset else found.start()) + 1

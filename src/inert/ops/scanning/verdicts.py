@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 VERDICTS = {
     **dict.fromkeys((
         "pickle-extension", "pickle-computed-name", "pickle-getattr", "pickle-codec", "pickle-loads-bytes", "pickle-changes-name",
-        "pickle-hidden", "pickle-frame", "zip-local-name", "zip-duplicate", "zip-overlap", "lambda-layer",
+        "pickle-hidden", "pickle-frame", "zip-local-name", "zip-duplicate", "zip-overlap", "lambda-layer", "text-name-dangerous",
         "archive-escape", "tar-refused",
     ), DANGEROUS),
     **dict.fromkeys((
@@ -29,7 +29,7 @@ VERDICTS = {
     **dict.fromkeys((
         "pickle-calls-result", "pickle-elsewhere", "pickle-proto", "pickle-protocol", "pickle-buffer", "zip-stray", "zip-prefix",
         "zip-count", "zip-case", "zip-local-fields", "storage-extra", "tar-duplicate", "package-source", "export-native",
-        "companion-missing",
+        "companion-missing", "text-name-unknown",
     ), UNKNOWN),
 }  # fmt: skip
 

@@ -49,6 +49,7 @@ PLAIN_END = 22 + 76  # bytes of the end records behind a directory
 ENDS = re.compile(rb"PK\x06\x06\x2c\x00{7}.{44}PK\x06\x07.{16}PK\x05\x06.{16}\x00\x00", re.DOTALL)  # both of them, and no comment
 LINK = 0xA << 28  # the high bits of a file's attributes, as Unix has them, of a symbolic link
 DESCRIPTORS = {0, 16, 20, 24}  # bytes behind a member that its data descriptor takes
+PIECE = 1 << 14  # bytes that are inflated at a time
 PADDING = 4200  # bytes of an extra field: PyTorch aligns records by it, to 64 bytes as a rule and to a page at most
 HEAD = 300  # bytes of a record that are looked at
 RECORD = re.compile(r"(?:^|/)(?:data|tensors|weights|constants|xl)/[\w.-]+$|\.data/[\w.-]+\.storage$")
@@ -374,10 +375,8 @@ class _Archive:
         where = self.archive.directory
         runs = sorted(self.runs)
         starts, ends = [start for start, _ in runs], [end for _, end in runs]
-        if runs and not starts[0] and set(map(sub, starts[1:], ends)) <= DESCRIPTORS:  # nothing but data descriptors between them
-            at = ends[-1]
-        else:
-            at = self._gaps(runs)
+        close = runs and not starts[0] and set(map(sub, starts[1:], ends)) <= DESCRIPTORS  # nothing but data descriptors between them
+        at = ends[-1] if close else self._gaps(runs)
         if where.offset - at not in DESCRIPTORS:
             self._region(at, where.offset)
         after = max(where.offset + where.size, at)
@@ -443,37 +442,40 @@ def inflated_head(packed: bytes, most: int) -> bytes:
         return b""
 
 
-def stray(look: Look, span: Span, at: int, part: str, base: int) -> int:
-    """A local header that no directory names, in a region: scan its member. The place in the region behind it."""
-    data = span.read(at, min(30 + 1024, span.length - at))
-    if len(data) < 30:
+def stray(look: Look, data: bytes, at: int, part: str, base: int) -> int:
+    """A local header that no directory names, at a place in a region's bytes: scan its member. The place behind it."""
+    if len(data) - at < 30:
         return at + 4
-    _, _, flags, method, _, _, _, packed, size, n, x = _FULL.unpack_from(data)
-    start = at + 30 + n + x
-    if n > 1024 or method not in (STORED, DEFLATED) or start > span.length or flags & (ENCRYPTED | PATCHED):
+    fields: tuple[Any, ...] = _FULL.unpack_from(data, at)
+    flags, method, packed, n = fields[2], fields[3], int(fields[7]), int(fields[9])
+    start = at + 30 + n + int(fields[10])
+    if n > 1024 or method not in (STORED, DEFLATED) or start > len(data) or flags & (ENCRYPTED | PATCHED):
         return at + 4
-    room = min(span.length - start, streams.HUNTED)
-    content = span.read(start, packed if packed <= room and not flags & 8 else room)
-    if flags & 8 or packed > room:  # its length stands behind it: what follows is some record of an archive
-        found = SIGNATURE.search(content)
-        content = content[: found.start()] if found and method == STORED else content
-    end = start + len(content) if method == STORED else start
-    content = content if method == STORED else _inflated(look, content, part)
-    name = f"{part}: {member_name(data[30 : 30 + n])[:200]} (in no directory)"
+    end = start + packed
+    if flags & 8 or end > len(data):  # its length stands behind it: what follows is some record of an archive
+        found = SIGNATURE.search(data, start)
+        end = found.start() if found else len(data)
+    content = data[start:end] if method == STORED else _inflated(look, data, start, part)
+    name = f"{part}: {member_name(data[at + 30 : at + 30 + n])[:200]} (in no directory)"
     before = look.pickles
     if content[:1] and content[:4] != b"PK\3\4":
-        sure = PICKLE.search(member_name(data[30 : 30 + n])) is not None
+        sure = PICKLE.search(member_name(data[at + 30 : at + 30 + n])) is not None
         streams.read(look, BytesSource(content, name).span(), name, sure, rest=False)
     if look.pickles > before:
         look.note("zip-stray", "a member that the archive's directory does not name", name, base + at)
-        return end
+        return end if method == STORED else start
     return start
 
 
-def _inflated(look: Look, packed: bytes, name: str) -> bytes:
+def _inflated(look: Look, data: bytes, start: int, name: str) -> bytes:
     """As much as comes out of deflated data whose length nobody says."""
+    engine, pieces, left = decompressobj(-MAX_WBITS), [], min(look.limits.expand_floor, max(look.left, 1))
     try:
-        made = decompressobj(-MAX_WBITS).decompress(packed, min(look.limits.expand_floor, max(look.left, 1)))
+        while start < len(data) and left > 0 and not engine.eof:
+            pieces.append(engine.decompress(data[start : start + PIECE], left))
+            start += PIECE
+            left -= len(pieces[-1])
     except ZlibError:
-        return b""
+        pass  # what came out before the damage is looked at
+    made = b"".join(pieces)
     return made if look.spend(len(made), name) else b""
