@@ -21,14 +21,20 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .ops.convert import convert
+    from .ops.diff import Difference, diff
 
 __version__ = "0.1.0"
 
-_LATE = {"convert": "ops.convert"}  # what only some users need is imported when it is first asked for
+_LATE = {
+    "convert": "ops.convert",
+    "diff": "ops.diff",
+    "Difference": "ops.diff",
+}  # what only some users need is imported when it is first asked for
 
 __all__ = [
     "FORMATS",
     "Checkpoint",
+    "Difference",
     "Finding",
     "FormatError",
     "InertError",
@@ -41,6 +47,7 @@ __all__ = [
     "UnsupportedError",
     "__version__",
     "convert",
+    "diff",
     "load",
     "open",
     "save",
