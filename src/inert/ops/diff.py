@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from math import isfinite
 
-from ..checkpoint import Checkpoint
+from ..checkpoint import Calm, Checkpoint
 from ..errors import UnsupportedError
 from ..layout import contiguous, is_contiguous
 from ..names import wanted
@@ -43,8 +43,8 @@ NAMED = frozenset(("safetensors", "sharded"))  # formats whose metadata is their
 
 @dataclass(slots=True)
 class Side:
-    """One of the two: ``file``, ``format``, the ``tensors`` that were compared by the names under which they were, and ``part``: the path of
-    its weights, where only these were."""
+    """One of the two: ``file``, ``format``, the ``tensors`` that were compared by the names under which they were, and ``part``: the path
+    of its weights, where only these were."""
 
     file: str
     format: str
@@ -54,8 +54,8 @@ class Side:
 
 @dataclass(slots=True)
 class Minor:
-    """A difference that changes no value: ``what`` (order, bits, ties, strides, device, requires_grad, type, placement, class, metadata), what
-    ``a`` and ``b`` have where that is one for all, and the ``names`` concerned: at least the first of ``count``."""
+    """A difference that changes no value: ``what`` (order, bits, ties, strides, device, requires_grad, type, placement, class, metadata),
+    what ``a`` and ``b`` have where that is one for all, and the ``names`` concerned: at least the first of ``count``."""
 
     what: str
     names: list[str] = field(default_factory=list)
@@ -148,7 +148,7 @@ def diff(
     keep, drop = ([one] if isinstance(one, str) else list(one) for one in (keep, drop))
     rules = _rules(rename)
     tolerance, bounds, done = Tolerance(rtol, atol, equal_nan), limits or DEFAULT, progress or _nobody
-    with ExitStack() as stack:
+    with Calm(), ExitStack() as stack:
         sides = [_entered(stack, given, byteorder, bounds) for given in (a, b)]
         first, second = sides
         parts = [_weights(side) if only else "" for side in sides]

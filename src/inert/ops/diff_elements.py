@@ -46,8 +46,8 @@ class Tolerance:
 
 
 class Figures:
-    """What a comparison found. ``count``: elements looked at · ``different``: those beyond the tolerance · ``within``: those that differ and
-    are not beyond it · ``bits``: equal ones of other bits (0.0 and -0.0, NaNs) · ``nan``: elements that are NaN in a, in b alone ·
+    """What a comparison found. ``count``: elements looked at · ``different``: those beyond the tolerance · ``within``: those that differ
+    and are not beyond it · ``bits``: equal ones of other bits (0.0 and -0.0, NaNs) · ``nan``: elements that are NaN in a, in b alone ·
     ``first``: position, in row-major order, of the first of ``different``, or else of ``within``; ``firsts``: the values there."""
 
     __slots__ = (
@@ -285,34 +285,31 @@ def _block(
     import numpy as np
 
     if not numeric(a.dtype):
-        unlike = items(one, a.width) != items(other, b.width)
-        places = np.flatnonzero(unlike.any(axis=1)) * a.packed
-        if places.size:
-            _opaque(found, places + start)
+        unlike = np.flatnonzero((items(one, a.width) != items(other, b.width)).any(axis=1))
+        _opaque(found, unlike * a.packed + start)
         return
-    places = None
+    places: Any = None  # of the values that are looked at; None: all of them
+    unlike_bits = -1
     if alike and a.packed == 1:
-        unlike = words(one, a.width) != words(other, b.width)
-        if unlike.ndim > 1:
-            unlike = unlike.any(axis=1)
-        chosen = int(np.count_nonzero(unlike))
-        if 2 * chosen < count:
-            places = np.flatnonzero(unlike)
-            one, other = (items(raw, a.width)[places].tobytes() for raw in (one, other))
-            count = chosen
-    if a.scaled is not None or b.scaled is not None or places is None:
-        x, y = a.numbers(one, count, start), b.numbers(other, count, start)
-    else:
-        x, y = a.numbers(one, count, 0), b.numbers(other, count, 0)
-    differ = unequal(x, y, tolerance.equal_nan)
-    held = np.flatnonzero(differ)
-    if alike and a.packed == 1:
-        found.bits += (chosen if places is None else count) - held.size
+        unlike = np.flatnonzero(unlike_items(one, other, a.width))
+        unlike_bits = unlike.size
+        if 2 * unlike.size < count:
+            places, count = unlike, unlike.size
+            one, other = (items(raw, a.width)[unlike].tobytes() for raw in (one, other))
+    x, y = a.numbers(one, count, start), b.numbers(other, count, start)
+    held = np.flatnonzero(unequal(x, y, tolerance.equal_nan))
+    if unlike_bits >= 0:
+        found.bits += unlike_bits - held.size
     if held.size:
         if held.size < x.size:
             x, y = x[held], y[held]
-        at = (held if places is None else places[held]) + start
-        _measure(found, x, y, at, tolerance)
+        _measure(found, x, y, (held if places is None else places[held]) + start, tolerance)
+
+
+def unlike_items(one: Any, other: Any, width: int) -> Any:
+    """Which items are of other bytes."""
+    found = words(one, width) != words(other, width)
+    return found.any(axis=1) if found.ndim > 1 else found
 
 
 def items(raw: Any, width: int) -> Any:
@@ -331,7 +328,7 @@ def words(raw: Any, width: int) -> Any:
 
 
 def _opaque(found: Figures, places: Any) -> None:
-    if found.first < 0:
+    if found.first < 0 and places.size:
         found.first = int(places[0])
     found.different += places.size
 

@@ -95,8 +95,8 @@ class Renamed:
 
 
 class Pairing:
-    """``pairs``: (name in a, name in b) in a's order · ``removed``, ``added``: names in a, in b alone · ``renamed`` · ``rules``: the regular
-    changes that were seen."""
+    """``pairs``: (name in a, name in b) in a's order · ``removed``, ``added``: names in a, in b alone · ``renamed`` · ``rules``: the
+    regular changes that were seen."""
 
     def __init__(self) -> None:
         self.pairs: list[tuple[str, str]] = []

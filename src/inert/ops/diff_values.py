@@ -40,6 +40,7 @@ LISTED = 1000  # differences that are kept; all are counted
 AGAIN = 100  # entries that are compared again, for each further path that Limits.paths allows
 STEPS, HEAD = 64, 8  # steps of a path that are spelled; of a longer one, those at its beginning
 LARGE = 64  # bytes or characters, from which on equal texts are looked up instead of compared anew
+PARTS = 1000  # of a key
 NAMED = 100  # levels down to which patterns of names are asked
 METADATA = "_metadata"  # torch's versions of modules, an attribute of a state dict
 
@@ -278,13 +279,12 @@ class Values:
             return self._numbers(mine, its) or ("" if kind is type(b) else "class")
         for texts in (str, bytes):
             if kind is not type(b) and isinstance(a, texts) and isinstance(b, texts):
-                return "class" if self._same(texts(a), texts(b)) else "value"
+                return "class" if self._same(a, b) else "value"
         if kind is not type(b):
             return "value"
         if hasattr(a, "tobytes"):  # a NumPy scalar that Python has no number for, or an array
-            return (
-                "" if (a.dtype, getattr(a, "shape", ())) == (b.dtype, getattr(b, "shape", ())) and a.tobytes() == b.tobytes() else "value"
-            )
+            one, other = ((side.dtype, getattr(side, "shape", ()), side.tobytes()) for side in (a, b))
+            return "" if one == other else "value"
         if kind.__name__ == "Decimal":
             return "" if str(a) == str(b) else "value"  # signalling NaNs cannot be compared
         return "" if a == b else "value"
@@ -318,8 +318,8 @@ class Values:
     def _number(self, value: Any) -> int:
         known = self.numbers.get(id(value))
         if known is None:
-            text = bytes(value) if isinstance(value, bytearray) else value
-            known = self.numbers[id(value)] = value, self.texts.setdefault((type(value), text), len(self.texts))
+            text: Any = bytes(value) if isinstance(value, bytearray) else value
+            known = self.numbers[id(value)] = value, self.texts.setdefault(text, len(self.texts))
         return known[1]
 
     # -- the entries of containers --------------------------------------------------------------------------------------------
@@ -387,10 +387,10 @@ class Values:
         yield "args", a.arguments, b.arguments
         yield "kwargs", a.keywords, b.keywords
         yield from _numbered(a.items, b.items)
-        for number, (one, other) in enumerate(zip_longest(a.pairs, b.pairs, fillvalue=MISSING)):
-            for x, y in ((number, 0), (None, 1)):
-                step = (one if other is MISSING else other)[0] if x is None else f"<key {number}>"
-                yield step, one if one is MISSING else one[y], other if other is MISSING else other[y]
+        alone = MISSING, MISSING
+        for number, (one, other) in enumerate(zip_longest(a.pairs, b.pairs, fillvalue=alone)):
+            yield f"<key {number}>", one[0], other[0]
+            yield other[0] if one is alone else one[0], one[1], other[1]
 
     def nodes(self, a: Any, b: Any, link: Link) -> Iterator[Entry]:
         return _numbered([*inside(a)], [*inside(b)])
@@ -492,10 +492,21 @@ def content(key: Any) -> Any:
     return key.node if type(key) is Key else key
 
 
-def place_of(item: Any) -> int:
-    """Where in its pickle something stands: the only order that members of a set have."""
-    held = item.node if type(item) is Key else item.call if type(item) is Object else item
-    return getattr(held, "offset", 0) or 0
+def place_of(item: Any) -> tuple[int, int, list[str]]:
+    """An order for members of a set that equal nothing but themselves: where in the pickle they stand, and what else is in them."""
+    first, count, plain = 1 << 63, 0, []
+    todo = [item]
+    while todo and count < PARTS:
+        held = todo.pop()
+        count += 1
+        if isinstance(held, (tuple, frozenset)):
+            todo += held
+        elif isinstance(held, SOLE):
+            node = held.node if type(held) is Key else held.call if type(held) is Object else held
+            first = min(first, getattr(node, "offset", first))
+        else:
+            plain.append(str(held)[:LARGE] if not isinstance(held, int) or held.bit_length() < LARGE else hex(held))
+    return first, count, sorted(plain)
 
 
 def scalar(value: Any) -> Any:
