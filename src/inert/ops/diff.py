@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Given = str | os.PathLike[str] | BinaryIO | Checkpoint
 
 ONLY = ("weights",)
-CODE = frozenset(("code", "debug"))  # parts that are neither tensors nor values, and yet what a program is
+CODE = frozenset(("code",))  # parts that are neither tensors nor values, and yet what a program is
 OBJECTS = ("optimizer", "object")  # roles of TensorFlow's tensors that are no weights
 NAMED = frozenset(("safetensors", "sharded"))  # formats whose metadata is their users' own
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..tensor import Tensor
 
 BLOCK = 1 << 19  # bytes of a block on each side: both fit a cache
+FINE = 1 << 12  # values that are made numbers at once: arrays so small that their memory is used again and again
 WORDS = {1: "u1", 2: "<u2", 4: "<u4", 8: "<u8"}  # what items are compared as, bit by bit
 
 
@@ -272,10 +273,20 @@ def compare(a: Elements, b: Elements, tolerance: Tolerance, done: Callable[[int]
     for one, other in zip(a.blocks(step), b.blocks(step), strict=True):
         count = min(step, a.size - start)
         if not (skips and one == other):
-            _block(found, a, b, one, other, count, start, alike and skips, tolerance)
+            for at in range(0, count, FINE):
+                few = min(FINE, count - at)
+                left, right = cut(a, one, at, few), cut(b, other, at, few)
+                if not (skips and left == right):
+                    _block(found, a, b, left, right, few, start + at, skips, tolerance)
         start += count
         done(len(one) + len(other))
     return found
+
+
+def cut(side: Elements, raw: Any, at: int, count: int) -> Any:
+    """The items of some values of a block."""
+    first = at // side.packed * side.width
+    return raw[first : first - count // -side.packed * side.width]
 
 
 def _block(
