@@ -21,14 +21,15 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .ops.convert import convert
-    from .ops.diff import Difference, diff
+    from .ops.diff import diff
+    from .ops.diff_result import Difference
 
 __version__ = "0.1.0"
 
 _LATE = {
     "convert": "ops.convert",
     "diff": "ops.diff",
-    "Difference": "ops.diff",
+    "Difference": "ops.diff_result",
 }  # what only some users need is imported when it is first asked for
 
 __all__ = [

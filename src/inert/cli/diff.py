@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from ..ops.diff import Difference
+    from ..ops.diff_result import Difference
 
 ABOUT = """Say what differs between A and B: two files, folders or prefixes of any formats.
 
@@ -167,7 +167,7 @@ def sole_rows(names: list[str], tensors: Any, full: bool) -> list[tuple[str, ...
 
 
 def _value(held: Any) -> str:
-    from ..ops.diff_values import MISSING
+    from ..ops.diff_kinds import MISSING
 
     if held is MISSING:
         return "–"

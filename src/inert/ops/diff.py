@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from math import isfinite
 
 from ..checkpoint import Calm, Checkpoint
@@ -17,96 +16,25 @@ from ..errors import UnsupportedError
 from ..layout import contiguous, is_contiguous
 from ..names import wanted
 from ..reading import open
-from .diff_elements import Tolerance, same_bytes
-from .diff_names import Renamed, Rule, pair
-from .diff_tensors import Change, Comparer
-from .diff_values import LISTED, MISSING, Value, Values
+from .diff_figures import Tolerance
+from .diff_names import pair
+from .diff_records import compare_code, compare_metadata
+from .diff_result import Difference, Minor, Side
+from .diff_tensors import Comparer
+from .diff_values import Values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, BinaryIO
 
-    from ..checkpoint import Part
-    from ..finding import Finding
     from ..limits import Limits
-    from ..source import Span
     from ..tensor import Tensor
 
     Given = str | os.PathLike[str] | BinaryIO | Checkpoint
 
 ONLY = ("weights",)
-CODE = frozenset(("code",))  # parts that are neither tensors nor values, and yet what a program is
 OBJECTS = ("optimizer", "object")  # roles of TensorFlow's tensors that are no weights
-NAMED = frozenset(("safetensors", "sharded"))  # formats whose metadata is their users' own
-
-
-@dataclass(slots=True)
-class Side:
-    """One of the two: ``file``, ``format``, the ``tensors`` that were compared by the names under which they were, and ``part``: the path
-    of its weights, where only these were."""
-
-    file: str
-    format: str
-    tensors: dict[str, Tensor] = field(repr=False)
-    part: str = ""
-
-
-@dataclass(slots=True)
-class Minor:
-    """A difference that changes no value: ``what`` (order, bits, ties, strides, device, requires_grad, type, placement, class, metadata),
-    what ``a`` and ``b`` have where that is one for all, and the ``names`` concerned: at least the first of ``count``."""
-
-    what: str
-    names: list[str] = field(default_factory=list)
-    a: str = ""
-    b: str = ""
-    count: int = 0
-
-
-@dataclass(slots=True)
-class Difference:
-    """What two checkpoints do not have in common.
-
-    ``removed``, ``added``: names of tensors in a, in b alone · ``renamed``: tensors that have another name in b, by the user's rules, a
-    regular change of names or equal content · ``changed``: tensors that differ · ``close``: those that differ within the tolerance only ·
-    ``values``: other values that differ, the first of ``values_count`` · ``minor``: what differs and changes no value · ``rules``: the
-    regular changes of names · ``accepted``: whether these count as no difference · ``equal``: how many pairs of tensors are equal ·
-    ``notes``: what is odd about either file."""
-
-    a: Side
-    b: Side
-    removed: list[str] = field(default_factory=list)
-    added: list[str] = field(default_factory=list)
-    renamed: list[Renamed] = field(default_factory=list)
-    changed: list[Change] = field(default_factory=list)
-    close: list[Change] = field(default_factory=list)
-    values: list[Value] = field(default_factory=list)
-    values_count: int = 0
-    minor: list[Minor] = field(default_factory=list)
-    rules: list[Rule] = field(default_factory=list)
-    accepted: bool = False
-    equal: int = 0
-    notes: list[Finding] = field(default_factory=list)
-
-    @property
-    def same(self) -> bool:
-        """Whether both hold the same tensors under the same names, and the same other values."""
-        return not (self.removed or self.added or self.changed or self.values_count or self.moved)
-
-    @property
-    def moved(self) -> list[Renamed]:
-        """Tensors whose other name counts as a difference."""
-        return [one for one in self.renamed if one.how == "content" or (one.how == "pattern" and not self.accepted)]
-
-    @property
-    def kinds(self) -> dict[str, int]:
-        """In how many tensors what differs: {"values": 3, "dtype": 1}."""
-        found: dict[str, int] = {}
-        for change in self.changed:
-            for word in change.differs:
-                found[word] = found.get(word, 0) + 1
-        return found
 
 
 def diff(
@@ -162,8 +90,8 @@ def diff(
         if not only:
             _compare_values(made, first, second, Values(tolerance, bounds, keep, drop))
             if not keep and not drop:
-                _compare_code(made, first, second)
-                _compare_metadata(made, first, second)
+                compare_code(made, first, second)
+                compare_metadata(made, first, second)
         for side in sides if second is not first else sides[:1]:
             made.notes += side.errors
     return made
@@ -330,47 +258,3 @@ def _compare_values(made: Difference, a: Checkpoint, b: Checkpoint, walk: Values
             made.minor.append(Minor(what, names, count=walk.minor_count[what]))
         else:  # the order of tensors is that of their dicts
             known.names, known.count = names, walk.minor_count[what]
-
-
-def _compare_code(made: Difference, a: Checkpoint, b: Checkpoint) -> None:
-    """Source code in files of one format: another program, even where its weights are the same."""
-    if a.format != b.format or a is b:
-        return
-    mine, its = ({_inner(name): part for name, part in side.parts.items() if part.role in CODE} for side in (a, b))
-    for name in dict.fromkeys([*mine, *its]):
-        one, other = mine.get(name), its.get(name)
-        if one is not None and other is not None and _same_part(a, one, b, other):
-            continue
-        made.values_count += 1
-        if len(made.values) < LISTED:
-            left, right = (MISSING if part is None else f"{part.size:,} bytes of {part.role}" for part in (one, other))
-            made.values.append(Value(name, left, right))
-
-
-def _same_part(a: Checkpoint, one: Part, b: Checkpoint, other: Part) -> bool:
-    """Whether two records hold the same: by their bytes where these lie plainly, else by size and checksum."""
-    if one.size != other.size:
-        return False
-    left, right = _span(a, one), _span(b, other)
-    return one.crc32 == other.crc32 if left is None or right is None else same_bytes(left, right, _nobody)
-
-
-def _span(ckpt: Checkpoint, part: Part) -> Span | None:
-    source = ckpt.content.source
-    if part.offset is None or part.compressed not in (None, part.size) or part.file != source.name or not source.whole:
-        return None
-    return source.span(part.offset, part.size) if part.offset + part.size <= source.size else None
-
-
-def _inner(name: str) -> str:
-    """A record's name without the archive's own folder, which is named like the file."""
-    return name.partition("/")[2] or name
-
-
-def _compare_metadata(made: Difference, a: Checkpoint, b: Checkpoint) -> None:
-    if a.format not in NAMED or b.format not in NAMED:
-        return
-    mine, its = dict(a.metadata), dict(b.metadata)
-    names = [key for key in dict.fromkeys([*mine, *its]) if mine.get(key) != its.get(key)]
-    if names:
-        made.minor.append(Minor("metadata", names, count=len(names)))

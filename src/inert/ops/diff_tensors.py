@@ -11,7 +11,8 @@ from math import prod
 
 from ..errors import FormatError, InertError, UnsupportedError
 from ..layout import REFUSED, is_contiguous
-from .diff_elements import Elements, Figures, compare, extent_of, run_of, same_bytes, value_shape
+from .diff_elements import Elements, compare, extent_of, run_of, same_bytes, value_shape
+from .diff_figures import Figures
 from .views import place
 
 TYPE_CHECKING = False
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from ..layout import Layout
     from ..tensor import Tensor
-    from .diff_elements import Tolerance
+    from .diff_figures import Tolerance
 
 PLAIN = frozenset(("dense", "tiled", "numpy"))  # how a tensor came about, not what it is
 LEVELS = 32  # components in components

@@ -6,7 +6,7 @@ Refuses to know: how anything was compared.
 
 from __future__ import annotations
 
-from ..ops.diff_values import MISSING
+from ..ops.diff_kinds import MISSING
 from .listing import notes
 from .plain import complex_text, number, plain, printable
 
@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..ops.diff import Difference, Minor
+    from ..ops.diff_result import Difference, Minor
     from ..ops.diff_tensors import Change
     from ..ops.diff_values import Value
 
