@@ -7,6 +7,7 @@ Refuses to know: names, what a tensor is besides its elements (diff_tensors.py),
 
 from __future__ import annotations
 
+from itertools import count as counting
 from math import prod
 
 from ..errors import UnsupportedError
@@ -46,7 +47,7 @@ def value_shape(dtype: DType, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def numeric(dtype: DType) -> bool:
     """Whether single values of the type can be told: all others are compared as items of bytes."""
-    return dtype.kind in "biucxq" or (dtype.kind == "f" and bool(dtype.numpy))
+    return dtype.kind in "biucq" or (dtype.kind == "f" and bool(dtype.numpy))
 
 
 class Elements:
@@ -192,23 +193,38 @@ def compare(a: Elements, b: Elements, tolerance: Tolerance, done: Callable[[int]
     """The figures of two tensors of equally many values. ``done`` is told of the bytes that have been read."""
     found = Figures()
     found.count = a.size
-    alike = a.dtype.canonical == b.dtype.canonical and a.packed == b.packed and a.width == b.width and a.scaled is b.scaled
-    if not (numeric(a.dtype) and numeric(b.dtype)) and not alike:
-        raise UnsupportedError(f"there is no way to compare {a.dtype} with {b.dtype}")
-    skips = alike and (tolerance.equal_nan or a.dtype.kind not in "fc")
-    step = max(8, BLOCK // max(a.width, b.width, 1) // 8 * 8)
-    start = 0
-    for one, other in zip(a.blocks(step), b.blocks(step), strict=True):
-        count = min(step, a.size - start)
+    skips = equal_items(a, b) and (tolerance.equal_nan or a.dtype.kind not in "fc")
+    for start, count, one, other in blocks_of_both(a, b):
         if not (skips and one == other):
             for at in range(0, count, FINE):
                 few = min(FINE, count - at)
                 left, right = cut(a, one, at, few), cut(b, other, at, few)
                 if not (skips and left == right):
                     _block(found, a, b, left, right, few, start + at, skips, tolerance)
-        start += count
         done(len(one) + len(other))
     return found
+
+
+def both(a: Tensor, b: Tensor) -> tuple[Elements, Elements]:
+    """The elements of two tensors: of a quantised one the integers, or what these stand for where the other is not."""
+    mixed = (a.dtype.kind == "q") != (b.dtype.kind == "q")
+    one, other = (Elements(side, mixed and side.dtype.kind == "q") for side in (a, b))
+    return one, other
+
+
+def equal_items(a: Elements, b: Elements) -> bool:
+    """Whether items of equal bytes are equal elements (NaN for NaN). UnsupportedError where elements cannot be compared at all."""
+    alike = a.dtype.canonical == b.dtype.canonical and a.packed == b.packed and a.width == b.width and a.scaled is b.scaled
+    if not (numeric(a.dtype) and numeric(b.dtype)) and not alike:
+        raise UnsupportedError(f"there is no way to compare {a.dtype} with {b.dtype}")
+    return alike
+
+
+def blocks_of_both(a: Elements, b: Elements) -> Iterator[tuple[int, int, Any, Any]]:
+    """(number of the first value, number of values, items of a, items of b) in step: equally many values on both sides."""
+    step = max(8, BLOCK // max(a.width, b.width, 1) // 8 * 8)
+    for start, one, other in zip(counting(0, step), a.blocks(step), b.blocks(step), strict=False):
+        yield start, min(step, a.size - start), one, other
 
 
 def cut(side: Elements, raw: Any, at: int, count: int) -> Any:

@@ -67,20 +67,29 @@ def distance(x: Any, y: Any) -> tuple[Any, int | None]:
     if kinds == {"f"}:
         return np.abs(x.astype(np.float64) - y.astype(np.float64)), None
     if "f" in kinds:
-        whole, number = (x, y) if y.dtype.kind == "f" else (y, x)
-        near, _ = _integers(number, whole.dtype)
-        wide = number.astype(np.float64)
-        plain = np.abs(whole.astype(np.float64) - wide)
-        inside = (wide >= (0 if whole.dtype == np.uint64 else -(2.0**63))) & (wide < (2.0**64 if whole.dtype == np.uint64 else 2.0**63))
-        over, _, above = _apart(whole, near)
-        rest = wide - near.astype(np.float64)  # what rounding down took away: exact, since it is 0 beyond 2^53
-        return np.where(inside, np.abs(np.where(above, over, -over) - rest), plain), None
+        return _mixed(*((x, y) if y.dtype.kind == "f" else (y, x))), None
     apart, beyond, _ = _apart(x, y, exact=True)
     highest = int(apart.max())
     if beyond is not None and beyond.any():
         highest = (1 << 64) + int(apart[beyond].max())
         return np.where(beyond, apart.astype(np.float64) + 2.0**64, apart.astype(np.float64)), highest
     return apart.astype(np.float64), highest
+
+
+def _mixed(whole: Any, number: Any) -> Any:
+    """|integer - float| as float64, rounded at the end only."""
+    import numpy as np
+
+    near, _ = _integers(number, whole.dtype)
+    wide = number.astype(np.float64)
+    over, _, above = _apart(whole, near)
+    rest = wide - near.astype(np.float64)  # what rounding down took away: exact, since it is 0 beyond 2^53
+    bits = whole if whole.dtype == np.uint64 else whole.astype(np.int64).view(np.uint64)
+    low, high, least = (0.0, 2.0**64, 0) if whole.dtype == np.uint64 else (-(2.0**63), 2.0**63, 1 << 63)
+    up = (np.uint64((least - 1) % (1 << 64)) - bits).astype(np.float64) + 1.0  # from the integer to the first that does not fit
+    down = (bits - np.uint64(least)).astype(np.float64)
+    outside = np.where(wide >= high, wide - high + up, low - wide + down)
+    return np.where((wide >= low) & (wide < high), np.abs(np.where(above, over, -over) - rest), outside)
 
 
 def _apart(x: Any, y: Any, exact: bool = False) -> tuple[Any, Any, Any]:

@@ -11,7 +11,7 @@ from math import prod
 
 from ..errors import FormatError, InertError, UnsupportedError
 from ..layout import REFUSED, is_contiguous
-from .diff_elements import Elements, compare, extent_of, run_of, same_bytes, value_shape
+from .diff_elements import both, compare, extent_of, run_of, same_bytes, value_shape
 from .diff_figures import Figures
 from .views import place
 
@@ -157,9 +157,7 @@ class Comparer:
             made.figures = Figures()
             made.figures.count = prod(value_shape(a.dtype, a.shape))
             return
-        mixed = (a.dtype.kind == "q") != (b.dtype.kind == "q")
-        one, other = (Elements(side, mixed and side.dtype.kind == "q") for side in (a, b))
-        made.figures = compare(one, other, self.tolerance, self.done)
+        made.figures = compare(*both(a, b), self.tolerance, self.done)
 
     def _untold(self, one: Layout, other: Layout) -> bool:
         """Whether they are the very same elements, so that nothing need be read."""
