@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from ..errors import InertError
 from ..ops.diff import ONLY, diff
 from ..report.diff import MINOR, minor, sentences, told
@@ -10,7 +12,7 @@ from . import FINDINGS, FINE
 from .convert import rule
 from .options import Parser
 from .terminal import Progress, findings, write_json, write_lines, write_table
-from .text import CELL, WHOLE, clean, compact, shape, shortened
+from .text import CELL, WHOLE, clean, compact, middle, shape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,20 +21,26 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..ops.diff_result import Difference
+    from ..ops.diff_tensors import Change
 
-ABOUT = """Say what differs between A and B: two files, folders or prefixes of any formats.
+ABOUT = """Say what differs between A and B: two files, folders or prefixes, of any
+formats.
 
-Exit code: 0 the same, 1 different, 2 could not do it. Tensors are compared by name, their elements as the numbers that they are whatever
-the types; how bytes lie in a file does not matter.
+Tensors are compared by name, their elements as the numbers that they are,
+whatever the types. How bytes lie in a file (order, strides, alignment,
+compression) makes no difference.
 
   inert diff old.ckpt new.ckpt
   inert diff model.ckpt model.safetensors --only weights
-  inert diff full.pt half.pt --ignore-dtype --rtol 1e-2 --atol 1e-6"""
+  inert diff full.pt half.pt --ignore-dtype --rtol 1e-2 --atol 1e-6
+
+Exit code: 0 the same, 1 different, 2 could not do it."""
 SHOWN = 40  # rows of each table
+ROOM = 44  # columns of a name: the figures beside it fit a narrow terminal then
 LISTS = {
-    "--keep": ("PATTERN", "only what fits: a name, what it lies in, or a glob"),
-    "--drop": ("PATTERN", "without what fits, such as optimizer_states"),
-    "--rename": ("REGEX=TEXT", "in the names of both, TEXT for each match of REGEX"),
+    "--keep": ("PATTERN", "only tensors and values that fit: a name, what it lies in, or a glob"),
+    "--drop": ("PATTERN", "all but what fits, such as optimizer_states"),
+    "--rename": ("REGEX=TEXT", "compare under other names: on both sides, TEXT for each match of REGEX"),
 }
 
 
@@ -42,13 +50,13 @@ def parser() -> Parser:
         "--rtol", metavar="R", type=tolerance, default=0.0, help="elements are equal where |a - b| <= atol + rtol * |b| (default: 0)"
     )
     made.add_argument("--atol", metavar="A", type=tolerance, default=0.0, help="see --rtol (default: 0)")
-    made.add_argument("--nan-differs", action="store_true", help="NaN is not equal to NaN")
-    made.add_argument("--ignore-dtype", action="store_true", help="another element type is no difference, only other values are")
-    made.add_argument("--only", choices=ONLY, help="the model's weights, wherever they lie on either side, and nothing else")
+    made.add_argument("--nan-differs", action="store_true", help="NaN differs from NaN (default: they are equal)")
+    made.add_argument("--ignore-dtype", action="store_true", help="another element type alone is no difference")
+    made.add_argument("--only", choices=ONLY, help="the model's weights alone, wherever they lie on either side")
     for name, (what, text) in LISTS.items():
         made.add_argument(name, metavar=what, action="append", default=[], help=text)
-    made.add_argument("--auto-rename", action="store_true", help="a regular change of names (module. before each) is no difference")
-    made.add_argument("--full", action="store_true", help="every row, and long names whole (--json always has all)")
+    made.add_argument("--auto-rename", action="store_true", help="take a regular change of names (module. before each) for no difference")
+    made.add_argument("--full", action="store_true", help="all rows and columns, long names whole (--json always has all)")
     return made
 
 
@@ -92,20 +100,21 @@ def show(made: Difference, full: bool) -> None:
     """The sentences, then a table for each kind of difference."""
     write_lines([clean(text, 2000) for text in sentences(made)])
     limit = WHOLE if full else CELL
+    regular = {one.a for one in made.renamed if one.how == "pattern"}
     for title, titles, rows in (
-        ("changed", CHANGED, changed_rows(made, full)),
-        ("within the tolerance", CHANGED, changed_rows(made, full, close=True)),
-        ("other names", ("A", "B", "known by"), [(one.a, one.b, HOW[one.how]) for one in made.moved]),
+        ("changed", CHANGED, changed_rows(made.changed, full, regular)),
+        ("within the tolerance", CHANGED, changed_rows(made.close, full, regular) if full else []),
+        ("other names", ("A", "B", "known by"), [(one.a, one.b, HOW[one.how]) for one in made.moved if full or one.how == "content"]),
         ("in A only", ONE, sole_rows(made.removed, made.a.tensors, full)),
         ("in B only", ONE, sole_rows(made.added, made.b.tensors, full)),
         ("other values", ("path", "A", "B"), [(one.path or "the root", *map(_value, (one.a, one.b))) for one in made.values]),
-        ("no matter for the values", ("what", "A", "B", "where"), minor_rows(made)),
+        ("no effect on values", ("what", "A", "B", "where"), minor_rows(made)),
     ):
         section(title, titles, rows, full, limit, made.values_count if title == "other values" else 0)
 
 
 HOW = {"pattern": "a regular change", "content": "equal content"}
-CHANGED = ("name", "dtype", "shape", ">differing", ">max abs", ">max rel", "first at", "notes")
+CHANGED = ("name", "dtype", "shape", ">differ", ">max abs", ">max rel", "first at", "notes")
 ONE = ("name", "dtype", "shape")
 
 
@@ -120,30 +129,44 @@ def section(title: str, titles: Sequence[str], rows: Sequence[Sequence[str]], fu
         write_lines([f"… {left:,} more: {'see' if not full else 'not kept, see'} {'--full or --json' if not full else '--keep PATTERN'}"])
 
 
-def changed_rows(made: Difference, full: bool, close: bool = False) -> list[tuple[str, ...]]:
-    found = made.close if close else made.changed
-    short = {} if full else shortened([one.name for one in found])
-    rows = []
-    for one in found:
-        figures = one.figures if one.figures is not None and (one.figures.different or one.figures.within) else None
-        pairs = (one.a.dtype, one.b.dtype), (shape(one.a.shape), shape(one.b.shape))
-        index = one.index(figures.first) if figures is not None else None
+def changed_rows(found: list[Change], full: bool, regular: set[str]) -> list[tuple[str, ...]]:
+    short = brief([one.name for one in found], full)
+    pairs = {(str(one.a.dtype), str(one.b.dtype)) for one in found}
+    told = not full and len(found) > 1 and len(pairs) == 1 and "dtype" in found[0].differs  # in the sentence above
+    rows: list[tuple[str, ...]] = []
+    for one, name in zip(found, short, strict=True):
+        figures = one.figures
+        many = 0 if figures is None else figures.different or figures.within
+        index = one.index(figures.first) if figures is not None and (full or many < figures.count) else None
+        dtypes, shapes = (str(one.a.dtype), str(one.b.dtype)), (shape(one.a.shape), shape(one.b.shape))
         rows.append(
             (
-                short.get(one.name, one.name) or '""',
-                *(str(x) if x == y else f"{x} → {y}" for x, y in pairs),
-                f"{figures.different or figures.within:,} of {figures.count:,}" if figures is not None else "",
+                name,
+                "" if told else _pair(*dtypes),
+                _pair(*shapes),
+                "" if figures is None else "all" if 1 < many == figures.count and not full else f"{many:,}",
                 _figure(figures.max_abs if figures is not None else None),
                 _figure(figures.max_rel if figures is not None else None),
-                shape(index) if index is not None else "",
-                ", ".join(_remarks(one)),
+                shape(index) if index else "",
+                ", ".join(_remarks(one, full or one.name not in regular)),
             )
         )
     return rows
 
 
-def _remarks(one: Any) -> Iterable[str]:
-    if one.other != one.name:
+def brief(names: Sequence[str], full: bool) -> list[str]:
+    """Names as cells: long ones without their middle, unless two would look alike."""
+    made = [name if full else middle(name, ROOM) for name in names]
+    twice = {one for one, count in Counter(made).items() if count > 1}
+    return [(name if one in twice else one) or '""' for name, one in zip(names, made, strict=True)]
+
+
+def _pair(one: str, other: str) -> str:
+    return one if one == other else f"{one} → {other}"
+
+
+def _remarks(one: Change, named: bool) -> Iterable[str]:
+    if named and one.other != one.name:
         yield f"{one.other} in B"
     if "kind" in one.differs:
         yield f"{one.a.kind} → {one.b.kind}"
@@ -162,8 +185,8 @@ def _figure(value: Any) -> str:
 
 
 def sole_rows(names: list[str], tensors: Any, full: bool) -> list[tuple[str, ...]]:
-    short = {} if full else shortened(names)
-    return [(short.get(name, name) or '""', str(tensors[name].dtype), shape(tensors[name].shape)) for name in names]
+    cells = zip(names, brief(names, full), strict=True)
+    return [(cell, str(tensors[name].dtype), shape(tensors[name].shape)) for name, cell in cells]
 
 
 def _value(held: Any) -> str:

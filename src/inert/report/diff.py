@@ -27,7 +27,9 @@ WORDS = {
     "quantization": "{} quantised otherwise", "values": "{} with other values", "unread": "{} that could not be compared",
 }  # fmt: skip
 MINOR = {
-    "order": "in another order", "bits": "equal in value, not in every bit (0.0 and -0.0, or NaNs)", "ties": "tied on one side only",
+    "order": "entries in another order",
+    "bits": "equal in value, not in every bit (0.0 and -0.0, or NaNs)",
+    "ties": "tied on one side only",
     "strides": "with another memory layout", "device": "saved from another device", "requires_grad": "with another requires_grad",
     "type": "of another class", "placement": "placed otherwise", "class": "containers or numbers of another class",
     "metadata": "entries of metadata",
@@ -124,8 +126,9 @@ def minor(one: Minor) -> dict[str, Any]:
 
 
 def sentences(made: Difference) -> list[str]:
-    """The answer in words: whether they are the same; what differs; what a regular change of names or a tolerance has to do with it."""
-    return [_verdict(made), *_renaming(made), *_minor(made)]
+    """The answer in words: whether they are the same; what differs, and how far; what a regular change of names or a tolerance has to do
+    with it."""
+    return [_verdict(made), *_greatest(made), *_renaming(made), *_minor(made)]
 
 
 def _verdict(made: Difference) -> str:
@@ -133,7 +136,7 @@ def _verdict(made: Difference) -> str:
     close = f", {len(made.close):,} of them within the tolerance only" if made.close else ""
     parts = []
     if made.changed:
-        kinds = ", ".join(WORDS[kind].format(f"{count:,}") for kind, count in made.kinds.items())
+        kinds = ", ".join(_kind(made, kind, count) for kind, count in made.kinds.items())
         parts.append(f"{len(made.changed):,} of {counted(pairs, 'tensor')} {differ(len(made.changed))} ({kinds})")
     for names, where in ((made.removed, "in A only"), (made.added, "in B only"), (made.moved, "under another name")):
         if names:
@@ -143,11 +146,26 @@ def _verdict(made: Difference) -> str:
     same = made.equal + len(made.close)
     if parts:
         return f"different: {', '.join(parts)}" + (f"; {same:,} the same{close}" if same and not made.moved else "")
-    if not pairs:
-        return "the same: neither has any tensors"
     parts = [f"`{one.part}` of {name}" if one.part else f"all of {name}" for one, name in ((made.a, "A"), (made.b, "B"))]
     held = f" ({' and '.join(parts)})" if made.a.part or made.b.part else ""
-    return f"the same {counted(pairs, 'tensor')}{close}{held}"
+    return f"the same: {counted(pairs, 'tensor') if pairs else 'no tensors'}{close}{held}"
+
+
+def _kind(made: Difference, kind: str, count: int) -> str:
+    said = WORDS[kind].format(f"{count:,}")
+    pairs = {f"{one.a.dtype} → {one.b.dtype}" for one in made.changed if kind == "dtype" in one.differs}
+    return f"{said}: {pairs.pop()}" if len(pairs) == 1 else said
+
+
+def _greatest(made: Difference) -> list[str]:
+    """Where the greatest difference is, if there are several to choose from."""
+    found = [one for one in (made.changed or made.close) if one.figures is not None and one.figures.max_abs is not None]
+    if len(found) < 2:
+        return []
+    most = max(found, key=lambda one: one.figures.max_abs if one.figures and one.figures.max_abs is not None else 0)
+    assert most.figures is not None
+    assert most.figures.max_abs is not None
+    return [f"the greatest difference is {most.figures.max_abs:.3g}, in {most.name or 'the tensor'}"]
 
 
 def _renaming(made: Difference) -> list[str]:
@@ -161,6 +179,7 @@ def _renaming(made: Difference) -> list[str]:
         result = f"{unlike:,} of these {these} {differ(unlike)}" if unlike else f"these {these} hold the same"
         options = " ".join(f"--rename '{rule.pattern}={rule.text}'" for rule in made.rules[:RULES])
         how = "" if made.accepted else f"; {options} (or --auto-rename) takes them as the same names"
+        how += "; --only weights compares the weights alone" if made.values_count and (made.removed or made.added) else ""
         found.append(f"{said}: compared through that, {result}{how}")
     moved = [one for one in made.renamed if one.how == "content"]
     if moved:
@@ -176,7 +195,7 @@ def _minor(made: Difference) -> list[str]:
     if not counts:
         return []
     said = [_says(what, count) for what, count in counts.items()]
-    return [f"no matter for the values: {'; '.join(said)}"]
+    return [f"no effect on values: {'; '.join(said)}"]
 
 
 def _says(what: str, count: int) -> str:
