@@ -10,8 +10,8 @@ from __future__ import annotations
 from math import prod
 
 from ..errors import FormatError, InertError, UnsupportedError
-from ..layout import REFUSED, is_contiguous
-from .diff_elements import both, compare, extent_of, run_of, same_bytes, value_shape
+from ..layout import REFUSED
+from .diff_elements import both, compare, extent_of, in_order, same_bytes, value_shape
 from .diff_figures import Figures
 from .views import place
 
@@ -172,7 +172,7 @@ class Comparer:
             return False
         if one.storage is None or other.storage is None or one.storage.order != other.storage.order:
             return False
-        if is_contiguous(one.shape, one.strides) and run_of(a) is not None:
+        if in_order(one):
             return False  # compared as it is read anyway
         left, right = extent_of(a), extent_of(b)
         if left is None or right is None or left.length > GAPS * a.nbytes:
