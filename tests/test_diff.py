@@ -6,6 +6,7 @@ Files are made by hand, written with inert, or by the real frameworks (tests/cor
 from __future__ import annotations
 
 import io
+import json
 import struct
 from collections import OrderedDict
 from pathlib import Path
@@ -316,3 +317,34 @@ def test_progress_is_told_of_both_files(tmp_path: Path) -> None:
     seen: list[int] = []
     two(tmp_path, a, b, progress=seen.append)
     assert sum(seen) == 2 * sum(value.nbytes for value in a.values())
+
+
+# ---------------------------------------------------------------------------------------------------------------- files of any kind
+
+
+FOLDERS = [path for kind in ("tf", "dcp", "deepspeed", "sharded") for path in sorted((HERE / kind).iterdir()) if path.is_dir()]
+
+
+@pytest.mark.parametrize("path", FOLDERS[::3], ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_folders_are_the_same_as_themselves(path: Path) -> None:
+    try:
+        found = inert.diff(path, path)
+    except InertError:
+        pytest.skip("not to be opened")
+    assert all(one.differs in (("damaged",), ("unread",)) for one in found.changed), found.changed
+    assert [*found.removed, *found.added, *found.minor] == []
+
+
+@pytest.mark.parametrize("folder", ["hostile", "broken"])
+def test_hostile_and_broken_files_end_in_a_result_or_one_line(folder: str) -> None:
+    ends = set()
+    for path in sorted((HERE / folder).iterdir())[::3]:
+        if path.is_file() and path.stat().st_size < 1 << 16 and not path.name.startswith(("deep_", "copies_")):  # slow ones
+            try:
+                json.dumps(told(inert.diff(path, LIGHTNING)), allow_nan=False)
+                json.dumps(told(inert.diff(path, io.BytesIO(path.read_bytes()))), allow_nan=False)
+                ends.add("result")
+            except InertError as error:
+                assert str(error).count("\n") == 0
+                ends.add("error")
+    assert ends == {"result", "error"}
