@@ -21,15 +21,23 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .ops.convert import convert
+    from .ops.diff import diff
+    from .ops.diff_result import Difference
     from .ops.scan import scan
 
 __version__ = "0.1.0"
 
-_LATE = {"convert": "ops.convert", "scan": "ops.scan"}  # what only some users need is imported when it is first asked for
+_LATE = {  # what only some users need is imported when it is first asked for
+    "Difference": "ops.diff_result",
+    "convert": "ops.convert",
+    "diff": "ops.diff",
+    "scan": "ops.scan",
+}
 
 __all__ = [
     "FORMATS",
     "Checkpoint",
+    "Difference",
     "Finding",
     "FormatError",
     "InertError",
@@ -42,6 +50,7 @@ __all__ = [
     "UnsupportedError",
     "__version__",
     "convert",
+    "diff",
     "load",
     "open",
     "save",
