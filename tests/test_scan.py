@@ -296,7 +296,7 @@ def test_hiding_is_a_finding(name: str) -> None:
 
 def test_a_name_is_imported_before_the_fault_whatever_it_is() -> None:
     for proto in range(6):
-        report = scan(b"\x80" + bytes([proto]) + b"]cgone\nThing\nR.")
+        report = scan(b"\x80" + bytes([proto]) + b"]cgone\nThing\n\xff")
         assert (report.verdict, names(report)) == ("unreadable", ["gone.Thing"])
 
 
