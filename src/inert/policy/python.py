@@ -207,14 +207,14 @@ BELOW = (
         "Python 2",
         f"{_DOCS}functions.html",
         """
-        builtins.eval builtins.exec builtins.compile builtins.execfile builtins.__build_class__ builtins.help builtins.input code codeop
-        runpy timeit trace profile cProfile _lsprof hotshot pdb bdb cmd doctest rlcompleter _pyrepl compiler.compile
-        compiler.compileFile parser.suite parser.expr parser.compilest parser.sequence2st parser.tuple2st symtable ast.parse dis tkinter
-        Tkinter _tkinter turtle turtledemo idlelib lib2to3 unittest test.support test.libregrtest test.regrtest test.pythoninfo
-        _testcapi _testinternalcapi _testlimitedcapi _testmultiphase _testclinic _testbuffer _xxsubinterpreters _xxinterpchannels
-        _interpreters _interpchannels _interpqueues xxsubtype _ctypes_test gettext typing.get_type_hints typing.evaluate_forward_ref
-        typing._eval_type typing.ForwardRef typing.get_annotations annotationlib dataclasses._create_fn dataclasses._FuncBuilder
-        dataclasses.make_dataclass string.Formatter
+        builtins.eval builtins.exec builtins.compile builtins.execfile builtins.__build_class__ builtins.help builtins.input code
+        codeop runpy timeit trace profile cProfile _lsprof hotshot pdb bdb cmd doctest rlcompleter _pyrepl compiler.compile
+        compiler.compileFile parser.suite parser.expr parser.compilest parser.sequence2st parser.tuple2st symtable _symtable rexec
+        Bastion user ast.parse dis tkinter Tkinter _tkinter turtle turtledemo idlelib lib2to3 unittest test.support test.libregrtest
+        test.regrtest test.pythoninfo _testcapi _testinternalcapi _testlimitedcapi _testmultiphase _testclinic _testbuffer
+        _xxsubinterpreters _xxinterpchannels _interpreters _interpchannels _interpqueues xxsubtype _ctypes_test gettext
+        typing.get_type_hints typing.evaluate_forward_ref typing._eval_type typing.ForwardRef typing.get_annotations annotationlib
+        dataclasses._create_fn dataclasses._FuncBuilder dataclasses.make_dataclass string.Formatter
         """,
     ),
     Row(
@@ -225,10 +225,10 @@ BELOW = (
         """
         subprocess commands.getoutput commands.getstatusoutput _posixsubprocess _winapi pty popen2 multiprocessing _multiprocessing
         _posixshmem concurrent.futures pipes webbrowser antigravity platform _aix_support _osx_support _bootsubprocess _ios_support
-        _android_support _apple_support uuid.getnode uuid.uuid1 uuid._find_mac uuid._find_mac_near_keyword uuid._find_mac_under_heading
-        uuid._get_command_stdout uuid._ifconfig_getter uuid._ip_getter uuid._arp_getter uuid._lanscan_getter uuid._netstat_getter
-        uuid._ipconfig_getter uuid._popen uuid._netbios_getter uuid._unix_getter uuid._windll_getter uuid._find_mac_netstat uuid.main
-        mailcap cgi CGIHTTPServer
+        _android_support _apple_support uuid.getnode uuid.uuid1 uuid._find_mac uuid._find_mac_near_keyword
+        uuid._find_mac_under_heading uuid._get_command_stdout uuid._ifconfig_getter uuid._ip_getter uuid._arp_getter
+        uuid._lanscan_getter uuid._netstat_getter uuid._ipconfig_getter uuid._popen uuid._netbios_getter uuid._unix_getter
+        uuid._windll_getter uuid._find_mac_netstat uuid.main mailcap cgi CGIHTTPServer
         """,
     ),
     Row(
@@ -237,9 +237,9 @@ BELOW = (
         "Python 2",
         f"{_DOCS}os.html",
         """
-        os posix nt posixpath ntpath genericpath macpath os2emxpath ce riscos msvcrt fcntl mmap resource signal select selectors termios
-        tty syslog pwd grp spwd crypt nis curses _curses _curses_panel readline winreg _winreg winsound msilib _msi _locale.setlocale
-        locale.setlocale ossaudiodev faulthandler getpass
+        os posix nt posixpath ntpath genericpath macpath os2emxpath ce riscos msvcrt fcntl mmap resource signal select selectors
+        termios tty syslog pwd grp spwd crypt nis curses _curses _curses_panel readline winreg _winreg winsound msilib _msi _signal
+        _overlapped _wmi posixfile _locale.setlocale locale.setlocale ossaudiodev faulthandler getpass
         """,
     ),
     Row(
@@ -258,8 +258,9 @@ BELOW = (
         builtins.__import__ builtins.reload importlib importlib_metadata importlib_resources imp _imp _frozen_importlib
         _frozen_importlib_external pkgutil modulefinder zipimport zipapp ihooks imputil site sitecustomize usercustomize sysconfig
         _sysconfig _sysconfigdata pydoc pydoc_data linecache warnings._getcategory warnings._setoption warnings._processoptions pip
-        setuptools pkg_resources distutils ensurepip venv _distutils_hack __hello__ __phello__ this codecs.lookup
-        encodings.search_function optparse.OptionParser mimetypes logging.config xml.sax.make_parser xml.dom.domreg.getDOMImplementation
+        setuptools pkg_resources distutils ensurepip venv _distutils_hack __hello__ __phello__ this codecs.lookup _codecs.lookup
+        encodings.search_function optparse.OptionParser mimetypes logging.config xml.sax.make_parser
+        xml.dom.domreg.getDOMImplementation
         """,
     ),
     Row(
@@ -268,10 +269,10 @@ BELOW = (
         "Python 2",
         f"{_DOCS}functions.html",
         """
-        builtins.getattr builtins.setattr builtins.delattr builtins.hasattr builtins.globals builtins.locals builtins.vars builtins.dir
-        builtins.str.format builtins.str.format_map operator.attrgetter operator.methodcaller operator.call _operator.attrgetter
-        _operator.methodcaller _operator.call inspect gc types.ModuleType types.prepare_class types.new_class types.resolve_bases
-        copy._reconstruct reprlib.recursive_repr
+        builtins.getattr builtins.setattr builtins.delattr builtins.hasattr builtins.globals builtins.locals builtins.vars
+        builtins.dir builtins.str.format builtins.str.format_map operator.attrgetter operator.methodcaller operator.call
+        _operator.attrgetter _operator.methodcaller _operator.call inspect gc types.ModuleType types.prepare_class types.new_class
+        types.resolve_bases copy._reconstruct reprlib.recursive_repr
         """,
     ),
     Row(
@@ -282,7 +283,8 @@ BELOW = (
         """
         functools.reduce _functools.reduce functools.partialmethod functools.cached_property functools.singledispatch
         functools.singledispatchmethod builtins.apply threading _thread thread dummy_threading _dummy_thread _threading_local
-        _dummy_threading asyncio _asyncio atexit contextvars _contextvars
+        _dummy_threading asyncio _asyncio atexit contextvars _contextvars contextlib.ExitStack contextlib.AsyncExitStack
+        contextlib._BaseExitStack sched.scheduler.run
         """,
     ),
     Row(
@@ -294,8 +296,8 @@ BELOW = (
         types.CodeType types.FunctionType types.LambdaType types.MethodType types.BuiltinFunctionType types.BuiltinMethodType
         types.WrapperDescriptorType types.MethodWrapperType types.MethodDescriptorType types.ClassMethodDescriptorType
         types.GetSetDescriptorType types.MemberDescriptorType types.CellType types.GeneratorType types.CoroutineType
-        types.AsyncGeneratorType types.FrameType types.TracebackType types.coroutine new.code new.function new.instancemethod new.module
-        opcode
+        types.AsyncGeneratorType types.FrameType types.TracebackType types.coroutine new.code new.function new.instancemethod
+        new.module opcode
         """,
     ),
     Row(
@@ -304,7 +306,8 @@ BELOW = (
         "Python 2",
         f"{_DOCS}pickle.html",
         """
-        pickle _pickle cPickle pickletools copyreg shelve dbm anydbm dbhash whichdb dumbdbm gdbm marshal pstats xdrlib logging.handlers
+        pickle _pickle cPickle pickletools copyreg shelve dbm anydbm dbhash whichdb dumbdbm gdbm _dbm _gdbm marshal pstats xdrlib
+        logging.handlers
         """,
     ),
     Row(
@@ -313,11 +316,12 @@ BELOW = (
         "Python 2",
         f"{_DOCS}io.html",
         """
-        builtins.open builtins.file io _io _pyio codecs.open codecs.EncodedFile codecs.register _codecs.register shutil tempfile zipfile
-        tarfile gzip bz2 lzma fileinput filecmp glob dircache tokenize.open tokenize.main sqlite3 _sqlite3 bsddb _bsddb pathlib
-        logging.FileHandler logging.basicConfig argparse.FileType argparse.ArgumentParser configparser ConfigParser netrc wave aifc
-        sunau sndhdr imghdr chunk uu binhex mailbox xml.etree.ElementTree xml.etree.cElementTree _elementtree xml.dom xml.sax xmllib
-        py_compile compileall tabnanny json.tool tracemalloc _tracemalloc plistlib.readPlist plistlib.writePlist
+        builtins.open builtins.file io _io _pyio codecs.open codecs.EncodedFile codecs.register _codecs.register shutil tempfile
+        zipfile tarfile gzip bz2 lzma fileinput filecmp glob dircache tokenize.open tokenize.main sqlite3 _sqlite3 bsddb _bsddb
+        pathlib logging.FileHandler logging.basicConfig argparse.FileType argparse.ArgumentParser configparser ConfigParser netrc
+        wave aifc sunau sndhdr imghdr chunk uu binhex mailbox xml.etree.ElementTree xml.etree.cElementTree _elementtree xml.dom
+        xml.sax xmllib py_compile compileall tabnanny json.tool tracemalloc _tracemalloc mhlib mimify contextlib.chdir
+        plistlib.readPlist plistlib.writePlist
         """,
     ),
     Row(
@@ -327,8 +331,8 @@ BELOW = (
         f"{_DOCS}internet.html",
         """
         socket _socket ssl _ssl http httplib urllib urllib2 robotparser smtplib smtpd ftplib poplib imaplib nntplib telnetlib xmlrpc
-        xmlrpclib SimpleXMLRPCServer DocXMLRPCServer socketserver SocketServer BaseHTTPServer SimpleHTTPServer asyncore asynchat wsgiref
-        cgitb
+        xmlrpclib SimpleXMLRPCServer DocXMLRPCServer socketserver SocketServer BaseHTTPServer SimpleHTTPServer asyncore asynchat
+        wsgiref cgitb
         """,
     ),
     Row(

@@ -1,7 +1,8 @@
 """What the pickles of one file ask for: every name with its judgement, and what is odd about the calls.
 
-Knows: that a name is judged as Python's unpickler would import it; which calls are judged by their arguments as well (taking an attribute,
-encoding text, loading bytes); calls of what other calls gave; opcodes that change a class or module instead of an object.
+Knows: that a name is judged as Python's unpickler would import it; that making an object of a class is not calling it; which calls are
+judged by their arguments as well (taking an attribute, encoding text, loading bytes); calls of what other calls gave; opcodes that change
+a class or module instead of an object.
 Refuses to know: what single names do (inert.policy), and where pickles are (look.py).
 
 Facts: CPython 3.13 Lib/pickle.py (load_build, load_reduce: what is called when), Lib/encodings/__init__.py (a codec's name is imported);
@@ -46,6 +47,7 @@ CODECS = frozenset(
     ("latin1", "latin-1", "latin_1", "iso-8859-1", "iso8859-1", "utf-8", "utf8", "utf_8", "ascii", "us-ascii", "raw_unicode_escape")
 )
 CUT = {b"c": "GLOBAL", b"i": "INST"}
+MAKES = frozenset(("NEWOBJ", "NEWOBJ_EX"))  # what makes objects without calling the class
 CHANGES = frozenset(("BUILD", "APPEND", "APPENDS", "ADDITEMS", "SETITEM", "SETITEMS"))
 WHY = {  # of names that are judged by their calls
     "attribute": "takes attributes of names by names that are written down; each is judged itself",
@@ -91,6 +93,8 @@ class Names:
         self.verdicts: set[str] = set()
         self.settled: dict[Pair, str] = {}  # names that were judged by their calls, with why …
         self.unsettled: set[Pair] = set()  # … and those that once were used in another way
+        self.worse: set[Pair] = set()  # classes that are worse to call than to fill …
+        self.called: set[Pair] = set()  # … and names that were called, or handed to those who may call them
         self.blobs: list[
             tuple[bytes | bytearray, str, bool]
         ] = []  # constants that begin like a pickle or archive: bytes, part, loaded for sure
@@ -125,6 +129,9 @@ class Names:
         for pair in self.unsettled & self.names.keys():
             self.names[pair].verdict = DANGEROUS
             self.names[pair].why = "what it gives is only known while loading"
+        for pair in self.worse - self.called:
+            said = judge(*pair, made=True)
+            self.names[pair].verdict, self.names[pair].why = said.verdict, said.why
         return overall([*self.verdicts, *(name.verdict for name in self.names.values())])
 
     # -- documents ----------------------------------------------------------------------------------------------------------
@@ -145,10 +152,13 @@ class Names:
         last = cut(document)
         if last is not None:
             name = self._import(last.imported, part, base + last.offset, last.how, f"{last.module}.{last.name}")
-            name.calls += last.how == "INST"
+            if last.how == "INST":
+                name.calls += 1
+                self.called.add(last.imported)
         for run in runs:
             for template, count in Counter(run.templates).items():
                 self._count(template.function, count)
+                self.called.add(template.function.imported)
                 self._count(template.hooks, count)
                 if template.function.imported in BY_ARGUMENTS:
                     self.unsettled.add(template.function.imported)
@@ -165,6 +175,8 @@ class Names:
                 known = self.names.get(pair)
             if known is None:
                 known = self.names[pair] = Name(*pair, part, offset, how, written or ".".join(pair))
+                if judge(*pair, made=True).verdict != known.verdict:
+                    self.worse.add(pair)
         known.count += 1
         return known
 
@@ -213,7 +225,7 @@ class _Calls:
                 self._change(call)
             elif call.how != "STACK_GLOBAL":
                 self._function(call, call.function)
-        if self.special:
+        if self.special or self.names.worse:
             self._passed_on()
 
     def _change(self, call: Call) -> None:
@@ -233,6 +245,8 @@ class _Calls:
             if pair in BY_ARGUMENTS:
                 self.special.add(pair)
                 self._by_arguments(call, pair)
+            elif call.how not in MAKES:
+                self.names.called.add(pair)
         elif isinstance(function, Call):
             getter = function.function
             if type(getter) is Global and getter.imported in GETTER:
@@ -275,6 +289,7 @@ class _Calls:
             self._unsettle(pair, "pickle-getattr", f"{'.'.join(pair)} of {_what(call)}", call)
             return
         self._settle(pair, "attribute")
+        self.names.called.add(meant)
         self.names._import(meant, self.part, self.base + call.offset, ".".join(pair))
 
     def _settle(self, pair: Pair, why: str) -> None:
@@ -287,8 +302,9 @@ class _Calls:
     def _passed_on(self) -> None:
         """Names that are judged by their calls may be called by others too, once they are passed on."""
         for value in values(self.document, self.calls):
-            if type(value) is Global and value.imported in BY_ARGUMENTS:
-                self.names.unsettled.add(value.imported)
+            if type(value) is Global:
+                self.names.called.add(value.imported)
+                self.names.unsettled.update({value.imported} & BY_ARGUMENTS)
             elif type(value) is Call and type(value.function) is Global and id(value) not in self.applied:
                 self.names.unsettled.update({value.function.imported} & GETTER)
 
