@@ -63,6 +63,8 @@ class Python(pickle._Unpickler):  # type: ignore[name-defined,misc]
         return type("Thing", (Thing,), {})
 
     def persistent_load(self, pid: Any) -> Thing:
+        if type(pid) is not tuple:  # as torch has it; pickle.load and joblib take none at all
+            raise pickle.UnpicklingError("no persistent id of torch's")
         return Thing()
 
 

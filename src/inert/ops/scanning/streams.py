@@ -33,6 +33,7 @@ MAPPED = 64 << 20  # larger files are decoded over the map: copies of their arra
 UNSURE = 1 << 20  # bytes of what may be raw data that are decoded at most, where nothing says that it is a pickle
 HUNTED = 16 << 20  # bytes of a gap that are searched
 FRAMES = 64  # lying frames of one pickle that are corrected
+STEPPED = 4096  # bytes of a pickle that is decoded faster step by step than by columns
 TRIED = 10_000  # places in a gap that are tried
 PROTOCOLS = (b"\x80\2", b"\x80\3", b"\x80\4", b"\x80\5")
 OLDER = (b"\x80\0", b"\x80\1")  # which no pickler writes and every unpickler takes; other files begin so too
@@ -72,7 +73,7 @@ def at(look: Look, span: Span, start: int, name: str, most: int, whole: bool = F
             return Reading(decode(data, name, limits, start=start, follow=follow), follow, 0, start)
         data = span.read(start, length)
         follow = Joblib(span.source, span.offset + start)
-        document = decode(data, name, limits, follow=follow)
+        document = decode(data, name, limits, follow=follow, shortcut=length > STEPPED)
         if length == room or not _short(document):
             break
     lied = -1
