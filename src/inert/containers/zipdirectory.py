@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from ..source import Source
 
 STORED, DEFLATED = 0, 8
-ENCRYPTED, PATCHED = 0x1, 0x20
+ENCRYPTED, PATCHED, MASKED = 0x1, 0x20, 0x2000  # the last: the directory itself is encrypted
 FULL16, FULL32 = 0xFFFF, 0xFFFFFFFF
 
 _END = Struct("<4s4H2IH")  # end of central directory, 22 bytes
 _LOCATOR = Struct("<4sIQI")  # ZIP64 locator, 20 bytes
 _END64 = Struct("<4sQ2H2I4Q")  # ZIP64 end of central directory, 56 bytes
 _ENTRY = Struct("<4H3I5H2I").unpack_from  # a central directory entry from its byte 8 on: flags, method …
+_PLAIN = Struct("<2H8x2I2xH10xI").unpack_from  # flags, method, sizes, extra length, offset
 _SIZE = Struct("<I").unpack_from
 
 
@@ -80,6 +81,16 @@ class Members(Mapping[str, Member]):
             return None
         size: int = _SIZE(self.data, place + 24)[0]
         return size if size != FULL32 else self[name].size
+
+
+    def stored(self, name: str) -> tuple[int, int] | None:
+        """(offset of the local header, size) of a stored member with small fields and nothing odd; else None."""
+        place = self.places.get(name)
+        if place is None:
+            return None
+        flags, method, packed, size, x, offset = _PLAIN(self.data, place + 8)
+        odd = x or method != STORED or packed != size or size == FULL32 or offset == FULL32 or flags & (ENCRYPTED | PATCHED | MASKED)
+        return None if odd else (offset + self.shift, size)
 
 
 class Directory:
