@@ -42,6 +42,8 @@ def oldest(ckpt: Any) -> dict[str, str]:
         return {"torch": "0.1", "why": "every torch reads the tar layout, with weights_only=False where there is such a choice"}
     elif ckpt.format == "torchscript":
         return {"torch": "", "why": "which version reads it depends on the operators that its code calls"}
+    elif ckpt.format == "safetensors" and ckpt.content.source.name.endswith(".safetensors"):
+        return {"torch": "2.13", "why": "read since torch 2.13: files whose names end in .safetensors, by way of the package safetensors"}
     else:
         return {"torch": "", "why": f"torch.load reads no {ckpt.format} files"}
     names = [name.dotted for name in document.globals]

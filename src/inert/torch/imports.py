@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ..pickle.nodes import Global
 
 AVAILABLE = frozenset(("torch", "numpy"))  # besides Python's own modules
+WINDOWS = ("nt", "winreg", "winsound", "msvcrt", "_winapi", "_msi", "_overlapped")
+UNIX = ("posix", "pwd", "grp", "fcntl", "termios", "tty", "pty", "resource", "syslog", "_posixsubprocess")
+ELSEWHERE = dict.fromkeys(UNIX, "Unix") if sys.platform == "win32" else dict.fromkeys(WINDOWS, "Windows")
 _LOOKED_UP = {"builtins": dir(builtins), "collections": dir(collections)}  # modules that are here anyway, and in most files
 
 
@@ -35,6 +38,8 @@ def imports(names: Iterable[Global]) -> tuple[list[str], list[str]]:
             continue
         if module == "__main__":
             needed.append(f"the class {name.name} of the script that saved it (__main__)")
+        elif top in ELSEWHERE:
+            needed.append(f"the module {module}, which Python has on {ELSEWHERE[top]} only")
         elif top not in AVAILABLE and top not in sys.stdlib_module_names:
             needed.append(f"the module {module}")
         elif dotted in table.GONE or dotted in table.CHANGED:

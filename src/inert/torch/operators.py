@@ -12,10 +12,13 @@ from __future__ import annotations
 import re
 
 from ..errors import InertError
+from ..pickle.nodes import Call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from ..pickle.decode import Document
 
 KNOWN = frozenset((
     "aten", "prim", "prims", "quantized", "_quantized", "symm_mem", "static_runtime", "c10d", "onednn", "_c10d_functional", "mkldnn",
@@ -25,6 +28,20 @@ KNOWN = frozenset((
 ))  # fmt: skip
 _CALL = re.compile(rb"\bops\.([A-Za-z_]\w*)\.|__torch__\.torch\.classes\.([A-Za-z_]\w*)\.")
 MOST = 64 << 20  # bytes of source that are searched
+
+# How names begin that the C++ unpickler knows; it takes any other for a type that the code defines, and finds none.
+NAMES = ("__torch__.", "torch.", "collections.OrderedDict", "builtins.", "__builtin__.")
+
+
+def unknown(pickles: dict[str, Document]) -> str:
+    """Why torch's C++ unpickler stops at the pickles of an archive, by their names alone; "" where it does not."""
+    for name in ("constants.pkl", "data.pkl"):
+        document = pickles.get(name)
+        for one in document.globals if document is not None else ():
+            if not one.dotted.startswith(NAMES):
+                return f"{name} names {one.dotted[:80]}, which is no type of TorchScript"
+    root = pickles["data.pkl"].root
+    return "" if isinstance(root, Call) and root.dotted.startswith("__torch__.") else "its data.pkl holds no module"
 
 
 def absent(archive: Any, folder: str) -> tuple[list[str], str]:

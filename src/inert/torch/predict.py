@@ -15,9 +15,9 @@ from .ages import oldest
 from .allowed import TORCH, allowed, torch_name
 from .answers import listed, loading, no, nowhere, unique, yes
 from .imports import imports
-from .operators import absent
+from .operators import absent, unknown
 from .reader import Reader
-from .saved import Legacy, Zipped
+from .saved import Legacy, Posing, Zipped
 from .versions import VERSIONS, handed, spelled, versions
 from .weights import Judge
 
@@ -46,13 +46,8 @@ def loads(ckpt: Any) -> dict[str, Answer]:
     and ``since``: the first version from which on all take it, "" for none."""
     if ckpt.content.wrappers:
         return nowhere(f"it lies in {', in '.join(reversed(ckpt.content.wrappers))}, which torch does not see through: unpack it first")
-    asked = FORMATS.get(ckpt.format)
-    if asked:
-        return asked(ckpt)
-    made = nowhere(f"torch.load reads no {ckpt.format} files", f"torch.jit.load reads no {ckpt.format} files")
-    names = [name for document in ckpt.pickles.values() for name in document.globals]  # of the files of a set, which it does read
-    made["weights_only"]["blocked"] = unique(torch_name(name) for name in names if not allowed(name))
-    return made
+    asked = FORMATS.get(ckpt.format, _other)
+    return asked(ckpt)
 
 
 def weights_only(documents: Iterable[Document], limits: Limits | None = None, legacy: bool = False) -> dict[str, Any]:
@@ -84,6 +79,25 @@ def _zipped(ckpt: Any) -> dict[str, Answer]:
 
 def _legacy(ckpt: Any) -> dict[str, Answer]:
     return Legacy(ckpt).answers()
+
+
+def _pickle(ckpt: Any) -> dict[str, Answer]:
+    """A bare pickle: torch reads it for the number that begins the layout before 1.6, and refuses it; a full load has run it by then."""
+    documents = list(ckpt.pickles.values())
+    if Posing.of(documents):
+        return Posing(ckpt).answers()
+    made = _other(ckpt)
+    if made["weights_only"]["blocked"]:
+        made["full"] = no("torch.load reads no pickle files; with weights_only=False it runs what the first pickle names before it says so")
+    return made
+
+
+def _other(ckpt: Any) -> dict[str, Answer]:
+    """A format that torch.load does not read."""
+    made = nowhere(f"torch.load reads no {ckpt.format} files", f"torch.jit.load reads no {ckpt.format} files")
+    names = [name for document in ckpt.pickles.values() for name in document.globals]  # of the files of a set, which it does read
+    made["weights_only"]["blocked"] = unique(torch_name(name) for name in names if not allowed(name))
+    return made
 
 
 def _tar(ckpt: Any) -> dict[str, Answer]:
@@ -131,6 +145,11 @@ def _compiled(ckpt: Any) -> str:
     fault = Reader(archive).fault
     if fault:
         return f"torch {TORCH} cannot open the file: {fault}"
+    stops = unknown(
+        {name.rpartition("/")[2]: ckpt.pickles[name] for name in ckpt.pickles if name.endswith(("/data.pkl", "/constants.pkl"))}
+    )
+    if stops:
+        return f"torch {TORCH} stops: {stops}"
     families, damage = absent(archive, ckpt.content.folder)
     if families:
         return f"its code calls operators of {listed(families)}, which torch {TORCH} does not have: load their libraries first"
@@ -159,4 +178,5 @@ def _safetensors(ckpt: Any) -> dict[str, Answer]:
 
 FORMATS: dict[str, Callable[[Any], dict[str, Answer]]] = {
     "torch-zip": _zipped, "torch-legacy": _legacy, "torch-tar": _tar, "torchscript": _script, "safetensors": _safetensors,
+    "pickle": _pickle,
 }  # fmt: skip

@@ -16,7 +16,7 @@ from functools import cached_property
 from itertools import chain
 from struct import Struct
 
-from ..containers.zipdirectory import DEFLATED, ENCRYPTED, MASKED, PATCHED, STORED, Member
+from ..containers.zipdirectory import DEFLATED, ENCRYPTED, FOLDER, MASKED, PATCHED, STORED, Member
 from ..errors import InertError
 from .allowed import TORCH
 
@@ -185,6 +185,8 @@ class Reader:
             return "the record is encrypted or a patch"
         if member.method not in (STORED, DEFLATED):
             return f"compression method {member.method}; torch reads stored and deflated records only"
+        if member.marked & FOLDER and member.size and not mapped:
+            return "it is marked as a folder: torch reads nothing of it, and takes for its bytes what happens to be in memory"
         if mapped and member.method == DEFLATED and member.size:
             return "the record is deflated, and torch would map the compressed bytes as if they were values"
         return self._header(member, mapped)

@@ -18,6 +18,7 @@ from .ages import calls
 from .allowed import TORCH, allowed, torch_name
 from .answers import counted, listed, loading, no, unique, yes
 from .imports import imports
+from .legacy import MAGIC, PROTOCOL
 from .reader import Reader
 from .versions import NEVER, handed, versions
 from .weights import HIGHEST, MEMO, Judge
@@ -182,6 +183,32 @@ class Legacy(File):
 
     def _trouble(self, key: str, mapped: bool) -> str:
         return "" if self.save.size(key) is not None else "no data follows for it, so torch would leave it as it happens to be"
+
+    def _mmap(self, blocked: list[str]) -> Answer:
+        return no(f"torch {TORCH} maps files of the zip layout only (torch.save since 1.6)")
+
+
+class Posing(File):
+    """A stream of pickles that torch takes for the layout before 1.6 by the values of the first two: the number that tells the layout may
+    come out of a pickle that does more than say it. Of storages nothing is known."""
+
+    legacy = True
+
+    def __init__(self, ckpt: Any) -> None:
+        super().__init__(ckpt)
+        documents = list(ckpt.pickles.values())
+        self.documents = [documents[3], *documents[:3], *documents[4:5]]  # the object first
+
+    @staticmethod
+    def of(documents: list[Document]) -> bool:
+        """Whether these pickles begin as those of a legacy file."""
+        return len(documents) >= 5 and documents[0].root == MAGIC and documents[1].root == PROTOCOL
+
+    def _size(self, key: str) -> int | None:
+        return None
+
+    def _trouble(self, key: str, mapped: bool) -> str:
+        return "what follows the pickles is not looked at"
 
     def _mmap(self, blocked: list[str]) -> Answer:
         return no(f"torch {TORCH} maps files of the zip layout only (torch.save since 1.6)")

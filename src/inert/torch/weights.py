@@ -19,7 +19,7 @@ from ..pickle.row import Row
 from .allowed import CONSTANTS, REBUILDS, STORAGE_CLASSES, TENSOR_CLASSES, allowed, torch_name
 from .arguments import Odd, text
 from .needs import Refused, differentiable, needed
-from .persistent import Storages, class_of
+from .persistent import Taken, class_of
 from .rebuild import Rebuilder
 from .restored import restored
 from .rules import CLASSES, FUNCTIONS, RULES, effects, kind_of
@@ -34,12 +34,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..dtypes import DType
-    from ..layout import Storage
     from ..limits import Limits
     from ..pickle.decode import Document
     from ..pickle.row import Run, Template
-    from ..source import Span
-    from .persistent import Declared
     from .versions import Need
 
 V2 = "torch._utils._rebuild_tensor_v2"
@@ -68,7 +65,7 @@ class Judge:
         self.full = full
         self.mapped = mapped
         self.legacy = legacy
-        self.storages = _Storages(size or _unknown, _unread, "little", "")
+        self.storages = Taken(size)
         self.rebuilder = Rebuilder(self.storages, limits, len(document.data))
         self.kinds: dict[int, str] = {}  # of results, by id of the node that makes them
         self.unlisted: list[tuple[int, str]] = []  # names and opcodes, over which versions differ
@@ -143,6 +140,9 @@ class Judge:
         pid, parts = node.pid, 6 if self.legacy else 5
         if self.full and self.legacy and type(pid) is tuple and len(pid) == 4 and text(pid[0]) == "module":
             self.kinds[id(node)] = "?"  # a class with its source, which torch compares
+            return
+        if self.full and type(pid) is tuple and any(isinstance(part, Call) and type(part) is not Row for part in pid):
+            self.kinds[id(node)] = "?"  # what the file's own code makes of it
             return
         if type(pid) is not tuple or not pid or text(pid[0]) != "storage":
             raise Refused("a persistent id that names no storage")
@@ -305,21 +305,3 @@ class Judge:
     def unhashable(self, key: Any) -> str:
         """Why a value cannot be a dict key or in a set; "" where it can."""
         return unhashable(key, partial(kind_of, self))
-
-
-class _Storages(Storages):
-    """Storages as torch takes them with ``map_location="cpu"``: whatever their location says, and numbers as keys too."""
-
-    def get(self, key: Any, dtype: DType, location: Any, count: Any) -> Storage:
-        return super().get(str(key) if type(key) is int else key, dtype, "cpu", count)
-
-    def _again(self, key: str, storage: Storage, said: Declared) -> Storage:
-        return storage if storage.nbytes else super()._again(key, storage, said)
-
-
-def _unknown(key: str) -> None:
-    """The size of a record where no records are at hand."""
-
-
-def _unread(key: str) -> Span:
-    raise Odd(f"what data/{key} holds is not looked at")
