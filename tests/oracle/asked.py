@@ -1,8 +1,8 @@
 """What torch says of files: a process with torch that answers for one file after another.
 
-Run as a program, this file is the worker: it reads {"path", "modes"} lines and answers each with a line for each mode. The loads of a
-file are made in two children of the worker, since a full load may import what another load would then allow; what hangs is killed, and
-what kills torch is an answer too. Whether a file may be loaded in full is for the caller to decide.
+Run as a program, this file is the worker: it reads batches of {"path", "mode"} and answers each job with one line. A batch is loaded in a
+child of the worker, so that what kills torch costs one answer; what hangs is killed with the worker. Full loads may import what another
+load would then allow, and have batches of their own. Whether a file may be loaded in full is for the caller to decide.
 """
 
 from __future__ import annotations
@@ -16,11 +16,14 @@ import sys
 import threading
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 TIMEOUT = 60  # seconds for one file
-MEMORY = 12 << 30  # bytes a worker may map
-HIDDEN = frozenset(("lightning", "lightning_fabric", "lightning_utilities", "omegaconf", "pytorch_lightning", "torchmetrics"))
+MEMORY = 12 << 30  # bytes that a worker may map
+HIDDEN = frozenset(("deepspeed", "lightning", "lightning_fabric", "lightning_utilities", "omegaconf", "pytorch_lightning", "torchmetrics"))
 
 
 def digest(value: Any) -> str:
@@ -69,16 +72,32 @@ def work() -> None:
     torch.set_num_threads(1)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    out = os.dup(1)
+    os.dup2(2, 1)
     for line in sys.stdin:
-        job = json.loads(line)
-        for modes in ([mode for mode in job["modes"] if mode != "full"], [mode for mode in job["modes"] if mode == "full"]):
-            child = os.fork() if modes else 0  # a process of its own: what a load imports, the next must not have
-            if modes and not child:
-                for mode in modes:
-                    os.write(1, (json.dumps({mode: answer(job["path"], mode)}) + "\n").encode())
-                os._exit(0)
-            if modes and os.waitpid(child, 0)[1]:
-                raise SystemExit("torch died")
+        jobs = json.loads(line)
+        while jobs:
+            jobs = jobs[batch(jobs, out) :]
+
+
+def batch(jobs: list[dict[str, str]], out: int) -> int:
+    """Answer jobs in a child; how many have their answer now. What a load prints goes nowhere."""
+    reads, writes = os.pipe()
+    child = os.fork()
+    if not child:
+        for job in jobs:
+            os.write(writes, (json.dumps(answer(job["path"], job["mode"])) + "\n").encode())
+        os._exit(0)
+    os.close(writes)
+    done = 0
+    with os.fdopen(reads, "rb") as lines:
+        for line in lines:
+            os.write(out, line)
+            done += 1
+    os.waitpid(child, 0)
+    if done < len(jobs):
+        os.write(out, (json.dumps({"ok": False, "kind": "died", "why": "torch did not come back"}) + "\n").encode())
+    return done + 1
 
 
 class Absent:
@@ -90,20 +109,31 @@ class Absent:
 
 
 class Worker:
-    """The worker's process; started again when it hangs or dies."""
+    """The worker's process; started again when it hangs."""
 
     def __init__(self) -> None:
         self.process: subprocess.Popen[bytes] | None = None
 
     def ask(self, path: Path, *modes: str) -> dict[str, Any]:
-        """{mode: {"ok", …}} of "weights_only", "mmap", "jit" and "full", which is asked for last."""
-        said: dict[str, Any] = {}
-        modes = tuple(sorted(modes, key=lambda mode: mode == "full"))
-        while left := [mode for mode in modes if mode not in said]:
-            said |= self._ask(path, left)  # what kills torch has an answer, and the others are asked for again
+        """{mode: {"ok", …}} of "weights_only", "mmap", "jit" and "full"."""
+        return self.ask_all([(path, modes)])[0]
+
+    def ask_all(self, files: Iterable[tuple[Path, Iterable[str]]]) -> list[dict[str, Any]]:
+        """The answers for many files, in order, from two processes: the full loads from one of their own. What one load imports, the next one
+        has: a surprising answer is to be asked for again, alone."""
+        asked = [(path, tuple(modes)) for path, modes in files]
+        said: list[dict[str, Any]] = [{} for _ in asked]
+        jobs = [(number, mode) for number, (_, modes) in enumerate(asked) for mode in modes]
+        for group in [job for job in jobs if job[1] != "full"], [job for job in jobs if job[1] == "full"]:
+            while group:
+                answers = self._ask([{"path": str(asked[number][0]), "mode": mode} for number, mode in group])
+                for (number, mode), one in zip(group, answers, strict=False):
+                    said[number][mode] = one
+                group = group[len(answers) :]
         return said
 
-    def _ask(self, path: Path, modes: list[str]) -> dict[str, Any]:
+    def _ask(self, jobs: list[dict[str, str]]) -> list[dict[str, Any]]:
+        """The answers to the first of the jobs, one at least; fewer than all where one hung."""
         if self.process is None:
             command = [sys.executable, "-W", "ignore", __file__]
             self.process = subprocess.Popen(
@@ -112,21 +142,20 @@ class Worker:
         process = self.process
         assert process.stdin is not None
         assert process.stdout is not None
-        timer = threading.Timer(TIMEOUT, self.kill)
-        timer.start()
-        said: dict[str, Any] = {}
-        try:
-            process.stdin.write(json.dumps({"path": str(path), "modes": modes}).encode() + b"\n")
-            process.stdin.flush()
-            for mode in modes:
+        process.stdin.write(json.dumps(jobs).encode() + b"\n")
+        process.stdin.flush()
+        said: list[dict[str, Any]] = []
+        while len(said) < len(jobs):
+            timer = threading.Timer(TIMEOUT, self.kill)
+            timer.start()
+            try:
                 line = process.stdout.readline()
-                if not line:
-                    said[mode] = {"ok": False, "kind": "died", "why": "torch did not come back"}
-                    self.stop()
-                    break
-                said |= json.loads(line)
-        finally:
-            timer.cancel()
+            finally:
+                timer.cancel()
+            said.append(json.loads(line) if line else {"ok": False, "kind": "hang", "why": "torch did not come back"})
+            if not line:
+                self.stop()
+                break
         return said
 
     def kill(self) -> None:

@@ -104,6 +104,8 @@ def loading(found: dict[str, Any]) -> Iterator[str]:
             rows += [("", "", text) for text in versions(said.get("versions", {}))]
     oldest = found["oldest"]
     rows.append(("  oldest torch that reads it", str(oldest.get("torch") or "none"), str(oldest.get("why", ""))))
+    if found["read_by"]:
+        rows.append(("  without torch.load", "yes", found["read_by"]))
     yield from _columns(rows)
 
 
