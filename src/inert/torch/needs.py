@@ -89,6 +89,17 @@ def sparse(layout: Layout) -> None:
     countable(layout.shape)
 
 
+def nested(layouts: list[Layout]) -> None:
+    """Buffer, sizes, strides and offsets of a nested tensor; what the last three say is data."""
+    for layout, rank, what in zip(layouts, (1, 2, 2, 1), ("buffer", "sizes", "strides", "offsets"), strict=True):
+        if layout.kind != "dense":
+            raise Refused(f"the {what} of a nested tensor that are {layout.kind}")
+        if len(layout.shape) != rank:
+            raise Refused(f"the {what} of a nested tensor in {len(layout.shape)} dimensions instead of {rank}")
+        if what != "buffer" and layout.dtype != "int64":
+            raise Refused(f"the {what} of a nested tensor as {layout.dtype}")
+
+
 def jagged(state: Any) -> None:
     """Torch 2.13 wants an attribute of the cached lengths that torch 2.15 no longer writes."""
     facts = {key: value for key, value in state.pairs() if type(key) is str} if type(state) is Dict else {}

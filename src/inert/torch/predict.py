@@ -34,6 +34,7 @@ __all__ = ["imports", "loads", "oldest", "weights_only"]
 SAFETENSORS = ".safetensors"
 # Element types of safetensors that its package makes no torch tensors of.
 NO_TENSORS = frozenset(("float6_e2m3fn", "float6_e3m2fn"))
+PAIRS = "float4_e2m1fn"  # two values in a byte
 HANDS = "torch.load hands TorchScript archives on to torch.jit.load"
 
 
@@ -165,8 +166,11 @@ def _safetensors(ckpt: Any) -> dict[str, Answer]:
         return loading(name, name, name, jit)
     errors = [note for note in ckpt.errors if note not in ckpt.content.let_pass]
     lacking = unique(str(tensor.dtype) for tensor in ckpt.tensors.values() if str(tensor.dtype) in NO_TENSORS)
+    halves = next((name for name, held in ckpt.tensors.items() if held.dtype == PAIRS and (held.shape or (1,))[-1] % 2), None)
     if errors:
         answer = no(f"torch {TORCH} hands it to the package safetensors, which refuses it: {errors[0].message}")
+    elif halves is not None:
+        answer = no(f"torch {TORCH} hands it to the package safetensors, which makes no float4 of an odd last size: {halves!r}")
     elif lacking:
         answer = no(f"torch {TORCH} hands it to the package safetensors, which makes no tensors of {listed(lacking)}")
     else:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _HEADER = Struct("<4s22x2H").unpack_from  # signature, name and extra length of a local header
 SEARCHED = 65535 + 22  # bytes at the end in which miniz looks for the end record
+INFLATES = 1032  # times: the most that deflate makes of a byte
 OLDEST, NEWEST = 1, 10  # version records
 
 
@@ -187,6 +188,8 @@ class Reader:
             return f"compression method {member.method}; torch reads stored and deflated records only"
         if member.marked & FOLDER and member.size and not mapped:
             return "it is marked as a folder: torch reads nothing of it, and takes for its bytes what happens to be in memory"
+        if member.method == DEFLATED and member.size > INFLATES * (member.packed + 1):
+            return f"{member.packed:,} deflated bytes cannot hold the {member.size:,} that the directory promises"
         if mapped and member.method == DEFLATED and member.size:
             return "the record is deflated, and torch would map the compressed bytes as if they were values"
         return self._header(member, mapped)

@@ -65,7 +65,7 @@ class Judge:
         self.full = full
         self.mapped = mapped
         self.legacy = legacy
-        self.storages = Taken(size)
+        self.storages = Taken(size, mapped)
         self.rebuilder = Rebuilder(self.storages, limits, len(document.data))
         self.kinds: dict[int, str] = {}  # of results, by id of the node that makes them
         self.unlisted: list[tuple[int, str]] = []  # names and opcodes, over which versions differ
