@@ -21,10 +21,15 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .ops.convert import convert
+    from .ops.verify import Verification, verify
 
 __version__ = "0.1.0"
 
-_LATE = {"convert": "ops.convert"}  # what only some users need is imported when it is first asked for
+_LATE = {  # what only some users need is imported when it is first asked for
+    "convert": "ops.convert",
+    "Verification": "ops.verify",
+    "verify": "ops.verify",
+}
 
 __all__ = [
     "FORMATS",
@@ -39,11 +44,13 @@ __all__ = [
     "TruncatedError",
     "UnidentifiedError",
     "UnsupportedError",
+    "Verification",
     "__version__",
     "convert",
     "load",
     "open",
     "save",
+    "verify",
 ]
 
 

@@ -19,10 +19,11 @@ from .torch.distributed import FLAT
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from types import TracebackType
     from typing import Any
 
+    from .checking import Inspector
     from .limits import Limits
     from .pickle.decode import Document
     from .source import Source
@@ -79,6 +80,8 @@ class Content:
     format = ""
     wrappers: tuple[str, ...] = ()  # what was seen through to get at the source, outermost first …
     wrapper_notes: tuple[Finding, ...] = ()  # … and what was odd about that
+    covered = ""  # the wrapper whose checksum vouches for every byte of the source; "" where there is none
+    outer: tuple[Callable[[Inspector], Iterator[Finding]], ...] = ()  # the checks of what is wrapped around it
     label = ""  # what its storages' names begin with: the shard's name in a set
     built: Builder | None = None  # what built the root out of one pickle: it knows which node each value came from
 
@@ -126,6 +129,10 @@ class Content:
     def notes(self) -> list[Finding]:
         """What was tolerated, container checks that are too dear for opening included."""
         return []
+
+    def checks(self) -> tuple[Callable[[Any, Inspector], Iterator[Finding]], ...]:
+        """The checks that read all of it, beside what ``notes`` says: functions of this Content and an Inspector."""
+        return ()
 
     def close(self) -> None:
         self.source.close()

@@ -213,6 +213,11 @@ class TorchDcp(Content):
     def metadata(self) -> dict[str, str]:
         return {"version": self.plan.version} if type(self.plan.version) is str else {}
 
+    def checks(self) -> tuple[Any, ...]:
+        from . import set_checks
+
+        return (set_checks.dcp,)
+
     def notes(self) -> list[Finding]:
         return [*self._notes, *document_notes(self.document)]
 
