@@ -23,6 +23,7 @@ COMMANDS = {
     "info": "say what the file is, what is in it, and whether torch would load it",
     "show": "show one tensor (values, statistics) or any other value",
     "parts": "list the records of the file with offset, size and checksum; reads no pickle",
+    "verify": "check files to the byte: structure, checksums, every file of a set",
     "convert": "write it in another format, or again with changes: parts of it, other names",
 }
 FINE, FINDINGS, FAILED, INTERRUPTED = 0, 1, 2, 130
@@ -82,6 +83,8 @@ def _command(name: str) -> Any:
         from . import info as command  # type: ignore[no-redef]
     elif name == "show":
         from . import show as command  # type: ignore[no-redef]
+    elif name == "verify":
+        from . import verify as command  # type: ignore[no-redef]
     elif name == "convert":
         from . import convert as command  # type: ignore[no-redef]
     else:

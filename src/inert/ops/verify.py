@@ -145,6 +145,7 @@ def _examine(content: Content, made: Verification, tally: Tally, census: bool) -
             tally.unchecked[inside:] = [one for one in tally.unchecked[inside:] if one.file != content.source.name]
         if made.error is None:
             told(lambda: sparse(checkpoint.tensors, made, inspector))
+            told(lambda: names(checkpoint.tensors, content.format))
         if census and made.error is None:
             told(lambda: _census(checkpoint.tensors, made, inspector))
         told(lambda: _left(stack))
@@ -201,6 +202,15 @@ def viewed(tensors: Mapping[str, Tensor]) -> dict[str, tuple[str, ...]]:
                 made.setdefault(storage.key, {})[name] = None
             todo += one.components.values()
     return {key: tuple(names) for key, names in made.items()}
+
+
+def names(tensors: Mapping[str, Tensor], format: str) -> Iterator[Finding]:
+    """Names that no encoding holds. TensorFlow's are bytes, and may be any."""
+    if format.startswith("tf-"):
+        return
+    odd = [name for name in tensors if not name.isascii() and any("\ud800" <= letter <= "\udfff" for letter in name)]
+    if odd:
+        yield Finding("tensor-name", f"{len(odd):,} names hold lone surrogates, such as {odd[0][:80]!r}", odd[0], None, tuple(odd))
 
 
 class Budget:

@@ -1,6 +1,6 @@
 """Results → plain dicts that JSON can hold: the one shape behind ``--json``, the tables and the page.
 
-Knows: what each command answers (``ls``, ``info``, ``show``, ``parts``) and how any value is spelled in JSON (``plain``).
+Knows: what each command answers (``ls``, ``info``, ``show``, ``parts``, ``verify``) and how any value is spelled in JSON (``plain``).
 Refuses to know: the command line, the terminal, the page.
 """
 
