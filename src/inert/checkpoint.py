@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from .torch.build import Builder
 
 
+SAFETENSORS = ".safetensors"  # whoever goes by it takes nothing else
+TORCH = (".pt", ".pth")  # for torch.load, which refuses a pickle that torch.save did not write, and safetensors
+
+
 class Calm:
     """No garbage collection meanwhile: a reading makes many objects that all stay, which the collector would look through over and over."""
 
@@ -292,7 +296,7 @@ class Checkpoint:
         def make() -> list[Finding]:
             listed = self._listed()
             damaged = [damage(name, tensor) for name, tensor in listed.tensors.items() if tensor.fault]
-            odd = [*damaged, *flattened(listed.tensors), *aliased(self.content.aliases(listed.tensors))]
+            odd = [*damaged, *flattened(listed.tensors), *aliased(self.content.aliases(listed.tensors)), *misnamed(self.content)]
             return [*self.content.wrapper_notes, *self.content.notes(), *self._once("root", self._rooted)[1], *listed.notes, *odd]
 
         made: list[Finding] = self._once("notes", make)
@@ -335,6 +339,15 @@ def aliased(aliases: Mapping[str, str]) -> list[Finding]:
         return []
     pairs = listed(f"{name} = {kept}" for name, kept in aliases.items())
     return [Finding("aliases", f"the metadata names tensors that others stand for: {pairs}", "", None, tuple(aliases))]
+
+
+def misnamed(content: Content) -> list[Finding]:
+    """A note where the file's name promises a format that programs go by, and the content is another."""
+    name, format = content.source.name, content.format
+    low = name.lower()
+    if (low.endswith(SAFETENSORS) and format != "safetensors") or (low.endswith(TORCH) and format in ("pickle", "safetensors")):
+        return [Finding("file-name", f"it is called {low[low.rindex('.') :]}, and is {format}", name)]
+    return []
 
 
 def damage(name: str, tensor: Tensor) -> Finding:

@@ -62,6 +62,7 @@ CODES: dict[str, tuple[str, str]] = {
     "tar-filler": (WARNING, "no reader looks there; the archive is damaged, or something is hidden in it"),
     "tar-header": (WARNING, "readers take it; the archive is damaged, or of an odd program"),
     "unreadable": (ERROR, "get the file again; `inert repair SRC DST` keeps what can be saved"),
+    "file-name": (WARNING, "programs that go by the name refuse it: give it the name of its format, or convert it"),
     "unidentified": (ERROR, "this is no checkpoint that inert reads: get the right file"),
     "unsupported": (ERROR, "it was not checked"),
     "limit": (ERROR, "it was not checked to the end: raise Limits, if you trust the file"),

@@ -10,7 +10,7 @@ descriptor), the LZ4 frame format 1.6 (bit 2 of FLG), the xz file format 1.2 (CR
 
 from __future__ import annotations
 
-from ..containers import zipcheck
+from ..containers import zipcheck, zipentries
 from ..containers.zip import Zip
 from ..finding import Finding
 from ..inflate import ENGINES
@@ -79,9 +79,9 @@ def members(archive: Archive, name: str, inspector: Inspector) -> Iterator[Findi
     """The archive's own checks, of all its members."""
     held = archive.archive
     if isinstance(held, Zip):
-        found = zipcheck.rows(held)
-        yield from zipcheck.entries(held, found, inspector)
-        yield from zipcheck.ends(held, found, inspector)
+        found = zipentries.rows(held)
+        yield from zipentries.entries(held, found, inspector)
+        yield from zipentries.ends(held, found, inspector)
         yield from zipcheck.records(held, found, inspector, lambda record: ())
         yield from (note for note in held.later() if note.code not in ("zip-deflated", "zip-crc-none"))
         return

@@ -1,14 +1,14 @@
 """What can be checked of PyTorch's archives, beside what reading one notes already: one function for each check.
 
 Knows: what PyTorch promises of its records (alignment, names of storages, where the root is), and which tensors a record belongs to.
-Refuses to know: the fields of a ZIP archive (containers/zipcheck.py), and what a pickle means.
+Refuses to know: the fields of a ZIP archive (containers/zipentries.py, zipcheck.py), and what a pickle means.
 
 Facts: PyTorch 2.13 torch/serialization.py (_save, _load: mmap, calculate_storage_offsets), caffe2/serialize/inline_container.cc.
 """
 
 from __future__ import annotations
 
-from ..containers import zipcheck
+from ..containers import zipcheck, zipentries
 from ..errors import InertError
 from ..finding import Finding
 
@@ -25,9 +25,9 @@ FORBIDDEN = ("/", "\\", "\0", "..")  # in a storage's key, which names a record
 def container(content: Any, inspector: Inspector) -> Iterator[Finding]:
     """The archive itself: every byte of it that a checksum or another field vouches for."""
     archive = content.archive
-    found = zipcheck.rows(archive)
-    yield from zipcheck.entries(archive, found, inspector)
-    yield from zipcheck.ends(archive, found, inspector)
+    found = zipentries.rows(archive)
+    yield from zipentries.entries(archive, found, inspector)
+    yield from zipentries.ends(archive, found, inspector)
     yield from zipcheck.records(archive, found, inspector, lambda name: inspector.hit(content.storage_key(name)))
 
 

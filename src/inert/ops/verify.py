@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 ORDER = {ERROR: 0, WARNING: 1, INFO: 2}
 THREADS = 8  # at most: more only wait for the same disk
 SPARE, TIMES = 64 << 20, 4  # bytes of elements that are looked at: so many, and so many times those that are stored
+DISTCP = ".distcp"
 ALONE = 16 << 20  # bytes of a file that one thread checks as quickly
 
 
@@ -86,7 +87,7 @@ def verify(
     if byteorder not in (None, "little", "big"):
         raise ValueError("byteorder must be 'little', 'big' or None")
     with Calm():
-        held, members = hold(source)
+        part, held, members = _held(source)
         made = Verification(held.name)
         tally = Tally(threads or _threads(held), progress)
         try:
@@ -101,10 +102,31 @@ def verify(
             raise
         try:
             _examine(content, made, tally, census)
+            if part:
+                made.findings = ordered([*made.findings, *unclaimed(content, part)])
         finally:
             tally.close()
             content.close()
     return made
+
+
+def _held(source: str | os.PathLike[str] | BinaryIO) -> tuple[str, Source, tuple[str, ...]]:
+    """What is to be checked. A .distcp file is nothing by itself: its set is, and the file's path is given first."""
+    place = os.fsdecode(source) if isinstance(source, (str, os.PathLike)) else ""
+    if place.endswith(DISTCP):
+        from ..formats.torch_dcp import set_of
+
+        whole = set_of(place)
+        if whole:
+            return (place, *hold(whole))
+    return ("", *hold(source))
+
+
+def unclaimed(content: Any, path: str) -> Iterator[Finding]:
+    """That a .distcp file is none of the set that lies around it."""
+    names = {os.path.realpath(part.file) for part in content.parts().values()}
+    if os.path.realpath(path) not in names:
+        yield Finding("dcp-stray", "no record of .metadata lies in this file: nothing of it was checked", path)
 
 
 def _threads(held: Source) -> int:

@@ -80,8 +80,10 @@ def _more(warnings: int) -> str:
 def _not_verified(found: Verification) -> str:
     """The largest of what nothing vouches for; a few bytes of headers are not worth a word."""
     size = sum(one.size for one in found.unchecked)
-    if size < 64 or size * 1000 < found.bytes:
-        return "; every checksum fits" if found.unchecked or found.bytes else ""
+    if not size:
+        return "; every checksum fits" if found.bytes else ""
+    if size * 1000 < found.bytes or size < min(64, found.bytes // 4):
+        return "; every checksum fits"
     most = max(found.unchecked, key=lambda one: one.size)
     return f"; but {size:,} bytes cannot be verified: {most.why}"
 
