@@ -218,6 +218,14 @@ def test_a_sound_file_has_nothing_to_tell(tmp_path: Path) -> None:
     assert found.counts() == {"error": 0, "warning": 0, "info": 0}
 
 
+@pytest.mark.parametrize("change", [{"method": 99}, {"flags": 0x809}, {"padding": b"FB\2\0ZY"}])
+def test_what_is_odd_about_a_record_is_told_with_its_tensors(change: dict[str, Any], tmp_path: Path) -> None:
+    found = verified(zip_bytes(rows(**change)), tmp_path)
+    assert {one.tensors for one in found.findings} == {("a", "b")}
+    assert all("records are encrypted, or compressed in a way that is not read" in one.why for one in found.unchecked)
+    assert {one.tensors for one in found.unchecked} <= {("a", "b")}
+
+
 def test_records_without_checksums_are_named_as_such(tmp_path: Path) -> None:
     found = verified(unsummed(), tmp_path)
     assert found.ok

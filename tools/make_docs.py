@@ -56,6 +56,7 @@ def writers() -> str:
 TRANSCRIPTS = {
     "transcript:ls": (("ls", "examples/demo.ckpt", "state_dict"), 40),
     "transcript:info": (("info", "examples/demo.ckpt"), 28),
+    "transcript:verify": (("verify", "tests/corpus/broken/bit_flip.pt"), 28),
 }
 
 

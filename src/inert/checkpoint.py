@@ -138,6 +138,10 @@ class Content:
         """The checks that read all of it, beside what ``notes`` says: functions of this Content and an Inspector."""
         return ()
 
+    def storage_key(self, record: str) -> str:
+        """What the storage is called that a part of the file holds; "" where that cannot be said."""
+        return ""
+
     def close(self) -> None:
         self.source.close()
 

@@ -171,6 +171,10 @@ def _examine(content: Content, made: Verification, tally: Tally, census: bool) -
         if census and made.error is None:
             told(lambda: _census(checkpoint.tensors, made, inspector))
         told(lambda: _left(stack))
+    if made.error is None:
+        for one in found:  # reading knows records, and no tensors
+            if not one.tensors and one.severity != INFO and one.where.part:
+                one.tensors = inspector.hit(content.storage_key(one.where.part))
     made.findings = ordered(found)
     made.unchecked = tally.unchecked
     made.bytes, made.parts = tally.bytes, tally.parts

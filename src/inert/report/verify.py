@@ -85,7 +85,7 @@ def _not_verified(found: Verification) -> str:
     if size * 1000 < found.bytes or size < min(64, found.bytes // 4):
         return "; every checksum fits"
     most = max(found.unchecked, key=lambda one: one.size)
-    return f"; but {size:,} bytes cannot be verified: {most.why}"
+    return f"; but {size:,} bytes cannot be verified ({most.why})"
 
 
 def _counted(count: int, word: str) -> str:
