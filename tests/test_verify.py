@@ -623,12 +623,14 @@ def test_index_and_data_of_two_steps_are_told_as_that(tmp_path: Path) -> None:
     assert "two saves" in one.fix
 
 
-def test_bytes_that_no_tensor_has_are_named(tmp_path: Path) -> None:
+def test_what_aligns_tensors_is_zeros(tmp_path: Path) -> None:
     items = {b"a": entry(1, (4,), 0, 16, stored(VALUE)), b"b": entry(1, (4,), 64, 16, stored(VALUE))}
     found = inert.verify(bundle(tmp_path, items, VALUE + bytes(48) + VALUE))
-    assert found.ok
+    assert (found.findings, found.unchecked) == ([], [])
+    found = inert.verify(bundle(tmp_path, items, VALUE + bytes(40) + b"\7" + bytes(7) + VALUE + b"more"))
+    assert [(one.code, one.where.offset) for one in found.findings] == [("tf-shard-long", 80), ("tf-gap", 56)]
     (one,) = found.unchecked
-    assert (one.why, one.runs) == ("bytes that belong to no tensor", [(16, 48)])
+    assert (one.why, one.runs) == ("bytes that belong to no tensor", [(16, 48), (80, 4)])
 
 
 def test_tensors_over_the_same_bytes_are_not_summed_for_ever(tmp_path: Path) -> None:
