@@ -139,9 +139,10 @@ def _tell(found: Verification, options: Namespace, apart: bool) -> None:
     if found.census is not None:
         write_lines(_census(found))
     if options.all or not found.ok:
-        write_lines(clean(f"not verified: {one} ({size(one.size)})", 600) for one in found.unchecked[:TOLD])
-        if len(found.unchecked) > TOLD:
-            write_lines([f"not verified: {len(found.unchecked) - TOLD:,} more; --json gives them all"])
+        unchecked = [one for one in found.unchecked if options.all or not one.harmless]
+        write_lines(clean(f"not verified: {one} ({size(one.size)})", 600) for one in unchecked[:TOLD])
+        if len(unchecked) > TOLD:
+            write_lines([f"not verified: {len(unchecked) - TOLD:,} more; --json gives them all"])
     facts = f"{found.format}, {counted(found.parts, 'part')}, {size(found.bytes)} checked" if found.format else ""
     write_lines([clean(f"{found.file}: {sentence(found)}", 800) + (f" ({facts})" if facts else "")])
 

@@ -40,14 +40,14 @@ PIECE = 1 << 18  # bytes inflated at once
 class Look:
     """What looking at some members has given."""
 
-    __slots__ = ("bare", "closed", "extras", "filler", "findings", "parts")
+    __slots__ = ("bare", "closed", "coded", "extras", "findings", "parts")
 
     def __init__(self) -> None:
         self.findings: list[Finding] = []
         self.bare: list[tuple[int, int, str]] = []  # content without a checksum: offset, size, name
         self.closed: list[tuple[int, int, str]] = []  # content that is not read: encrypted, or of an unknown compression
         self.extras: list[tuple[int, int]] = []  # blocks of other programs
-        self.filler: list[tuple[int, int]] = []  # last bytes of deflated content
+        self.coded: list[tuple[int, int]] = []  # deflated content
         self.parts = 0
 
 
@@ -95,7 +95,7 @@ def records(archive: Zip, found: list[Row], inspector: Inspector, hit: Hit) -> I
         whole.bare += look.bare
         whole.closed += look.closed
         whole.extras += look.extras
-        whole.filler += look.filler
+        whole.coded += look.coded
         inspector.read(0, look.parts)
     name = archive.source.name
     yield from more(kinds, name)
@@ -108,8 +108,8 @@ def records(archive: Zip, found: list[Row], inspector: Inspector, hit: Hit) -> I
             inspector.note(f"{len(held):,} of {len(found):,} {text}", name, held[0][2], [run[:2] for run in held], tensors)
     if whole.extras:
         inspector.note("extra blocks of local headers, which other programs wrote for themselves", name, "local headers", whole.extras)
-    if whole.filler:
-        inspector.note("up to seven filler bits at the end of each deflated record", name, "deflated records", whole.filler)
+    if whole.coded:
+        inspector.coding(name, "deflated records", whole.coded)
     if shared:
         inspector.note(f"{len(shared):,} records that share bytes with others", name, shared[0].text, [(row.offset, 0) for row in shared])
 
@@ -226,7 +226,7 @@ def _content(
     try:
         if row.method == DEFLATED:
             crc, wrong = _inflated(archive, row, start, inspector)
-            look.filler.append((start + row.packed - 1, 1))
+            look.coded.append((start, row.packed))
             if not row.crc and row.size:
                 look.bare.append((start, row.packed, row.text))
                 crc = 0
