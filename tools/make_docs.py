@@ -72,6 +72,7 @@ TRANSCRIPTS = {
     "transcript:ls": (("ls", "examples/demo.ckpt", "state_dict"), 40),
     "transcript:info": (("info", "examples/demo.ckpt"), 28),
     "transcript:scan": (("scan", "tests/corpus/hostile/dotted.pt"), 20),
+    "transcript:verify": (("verify", "tests/corpus/broken/bit_flip.pt"), 28),
 }
 
 

@@ -24,14 +24,17 @@ if TYPE_CHECKING:
     from .ops.diff import diff
     from .ops.diff_result import Difference
     from .ops.scan import scan
+    from .ops.verify import Verification, verify
 
 __version__ = "0.1.0"
 
 _LATE = {  # what only some users need is imported when it is first asked for
     "Difference": "ops.diff_result",
+    "Verification": "ops.verify",
     "convert": "ops.convert",
     "diff": "ops.diff",
     "scan": "ops.scan",
+    "verify": "ops.verify",
 }
 
 __all__ = [
@@ -48,6 +51,7 @@ __all__ = [
     "TruncatedError",
     "UnidentifiedError",
     "UnsupportedError",
+    "Verification",
     "__version__",
     "convert",
     "diff",
@@ -55,6 +59,7 @@ __all__ = [
     "open",
     "save",
     "scan",
+    "verify",
 ]
 
 
