@@ -65,7 +65,7 @@ def _node(data: bytes, start: int, end: int) -> Node:
 
 
 def _values(data: bytes, start: int, end: int, texts: tuple[int, ...]) -> dict[int, Any]:
-    """The fields of a flat message: of some the texts, of all others the numbers. One of another kind is a field that protobuf does not know."""
+    """The fields of a flat message: of some the texts, of all others the numbers. One of another kind is unknown, as in protobuf."""
     found: dict[int, Any] = {}
     for number, wire, value, stop in fields(data, start, end):
         if wire == DELIMITED and number in texts:
