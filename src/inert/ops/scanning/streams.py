@@ -222,7 +222,7 @@ def _plainly(look: Look, reading: Reading, part: str) -> None:
 
 def _companions(look: Look, document: Document, span: Span, part: str) -> None:
     """The files beside the pickle that joblib before 0.10 wrote arrays to: those of objects are pickles, which joblib loads too."""
-    if b"numpy_pickle" not in bytes(document.data[: 1 << 20]) and b"numpy_pickle" not in bytes(document.data[-(1 << 16) :]):
+    if not any(node.module.endswith("numpy_pickle") for node in document.globals):
         return
     from ...containers.folder import neighbours
     from ...torch.arguments import Odd

@@ -38,9 +38,10 @@ if TYPE_CHECKING:
     from ...source import Source, Span
     from .look import Look
 
-# a directory entry from its byte 8 on: flags, method, sizes, name and extra length, file attributes, offset
-_ENTRY = Struct("<2H8x2I2H6x2I").unpack_from
-_LOCAL = Struct("<2H").unpack_from  # a local header from its byte 26 on: name and extra length
+# a directory entry from its byte 6 on: version to date, sizes, name and extra length, file attributes, offset
+_ENTRY = Struct("<10s4x2I2H6x2I").unpack_from
+_LOCAL = Struct("<4s10s12s2H").unpack_from  # a local header: signature, version to date, checksum and sizes, name and extra length
+_FLAGS = Struct("<2H").unpack_from  # from byte 2 of a version on
 _SIZE = Struct("<I").unpack_from
 _END = Struct("<2IH").unpack_from  # an end record from its byte 12 on: size and offset of the directory, length of the comment
 _END64 = Struct("<2Q").unpack  # the same two of a ZIP64 record, at its byte 40
@@ -146,6 +147,7 @@ class _Archive:
         self.part = part
         self.depth = depth
         self.sizes: dict[str, int] = {}  # of the members that the quick loop took
+        self._odd = [name for name in archive.members if not name[-1:].isdigit()]  # what is no tensor's record, as a rule
         self.runs: list[tuple[int, int]] = []  # what members take of the file, headers included
 
     def _name(self, name: str) -> str:
@@ -174,12 +176,12 @@ class _Archive:
         whole = self.source.view(0, self.source.size)
         if whole is not None:
             mapped = whole.obj
-            found, rest = self._quick(mapped if type(mapped) is mmap and len(mapped) == len(whole) else whole)
+            found, rest = self._quick(mapped if isinstance(mapped, (bytes, mmap)) and len(mapped) == len(whole) else whole)
             yield from found
         else:
             rest = list(archive.members)
             places = archive.members.places
-            self._links([name for name in rest if _ENTRY(archive.members.data, places[name] + 8)[6] >> 28 == LINK >> 28])
+            self._links([name for name in rest if _ENTRY(archive.members.data, places[name] + 6)[5] >> 28 == LINK >> 28])
         for name in rest:
             yield from self._inspected(archive.members[name])
         for member in archive.shadowed:
@@ -192,26 +194,32 @@ class _Archive:
         members, size = self.archive.members, self.source.size
         data, shift, limit = members.data, members.shift, PADDING
         found, rest, runs, links, sizes = [], [], self.runs, [], self.sizes
+        described: dict[bytes, int] = {}  # version to date → whether checksum and sizes stand in a data descriptor; -1: not plainly stored
         for name, place in members.places.items():
-            flags, method, packed, length, n, x, attributes, offset = _ENTRY(data, place + 8)
+            head, packed, length, n, x, attributes, offset = _ENTRY(data, place + 6)
             offset += shift
             end = offset + 30 + n
             if attributes >= LINK:
                 links += [name] if attributes >> 28 == LINK >> 28 else []
-            if x or method or packed != length or flags & 0x61 or end > size:
+            if x or packed != length or end > size or offset < 0:
                 rest.append(name)
                 continue
-            # from version to date the two headers are the same; checksum and sizes too, unless they stand in a data descriptor
-            same = 14 if flags & 8 else 26
-            named, extra = _LOCAL(whole, offset + 26)
+            sign, same, sums, named, extra = _LOCAL(whole, offset)
+            later = described.get(head)
+            if later is None:
+                flags, method = _FLAGS(head, 2)
+                later = described[head] = -1 if method or flags & 0x61 else flags & 8
             start = end + extra
             behind = start + packed
             if (
-                whole[offset : offset + same] != b"PK\3\4" + data[place + 6 : place + same + 2]
+                later < 0
+                or same != head
+                or sign != b"PK\3\4"
                 or named != n
                 or extra > limit
                 or behind > size
                 or whole[offset + 30 : end] != data[place + 46 : place + 46 + n]
+                or (not later and sums != data[place + 16 : place + 28])
             ):
                 rest.append(name)
             else:
@@ -302,11 +310,10 @@ class _Archive:
     def _twins(self) -> None:
         """Names that differ by case only: torch may read either."""
         folded: dict[str, str] = {}
-        for name in self.archive.members:
-            if not name[-1:].isdigit():
-                twin = folded.setdefault(name.lower(), name)
-                if twin != name:
-                    self.look.note("zip-case", f"differs from {twin!r:.80} by case only", self._name(name))
+        for name in self._odd:
+            twin = folded.setdefault(name.lower(), name)
+            if twin != name:
+                self.look.note("zip-case", f"differs from {twin!r:.80} by case only", self._name(name))
 
     # -- what an archive is ---------------------------------------------------------------------------------------------------
 
@@ -315,7 +322,7 @@ class _Archive:
         look, names = self.look, self.archive.members
         folder = next(iter(names), "").partition("/")[0] + "/"
         inside = [f"{folder}{name}" in names for name in ("constants.pkl", "bytecode.pkl", "model.json")]
-        code = [name for name in names if name.endswith(".py") and SCRIPT.search(name)]
+        code = [name for name in self._odd if name.endswith(".py") and SCRIPT.search(name)]
         package = any(f"{folder}{name}" in names for name in (".data/extern_modules", ".data/python_version", "extern_modules"))
         if any(inside) or code:
             kind = "torchscript"
@@ -332,10 +339,10 @@ class _Archive:
         if code:
             look.note("script-code", f"{len(code):,} files of TorchScript code, such as {code[0][:80]}", self._name(code[0]))
         if package:
-            source = [name for name in names if name.endswith((".py", ".pyc"))]
+            source = [name for name in self._odd if name.endswith((".py", ".pyc"))]
             if source:
                 look.note("package-source", f"{len(source):,} Python files, such as {source[0][:80]}", self._name(source[0]))
-        native = [name for name in names if name.endswith(NATIVE)]
+        native = [name for name in self._odd if name.endswith(NATIVE)]
         if native:
             look.note("export-native", f"{len(native):,} compiled libraries, such as {native[0][:80]}", self._name(native[0]))
 
