@@ -25,6 +25,8 @@ COMMANDS = {
     "show": "show one tensor (values, statistics) or any other value",
     "parts": "list the records of the file with offset, size and checksum; reads no pickle",
     "scan": "say what loading it as a pickle would import and call, and whether that is dangerous",
+    "diff": "say what differs between two checkpoints: tensors, elements, other values",
+    "verify": "check files to the byte: structure, checksums, every file of a set",
     "convert": "write it in another format, or again with changes: parts of it, other names",
 }
 FINE, FINDINGS, FAILED, INTERRUPTED = 0, 1, 2, 130
