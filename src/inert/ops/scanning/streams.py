@@ -270,7 +270,7 @@ def hunt(look: Look, span: Span, part: str, base: int = 0) -> None:
             look.note("scan-limit", f"more than {TRIED:,} places look like a pickle's beginning", part, base + found.start())
             return
         if found[0] == b"PK\3\4":
-            from .zips import stray
+            from .strays import stray
 
             place = max(place, stray(look, data, found.start(), part, base))
             continue
