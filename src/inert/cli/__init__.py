@@ -23,6 +23,7 @@ COMMANDS = {
     "info": "say what the file is, what is in it, and whether torch would load it",
     "show": "show one tensor (values, statistics) or any other value",
     "parts": "list the records of the file with offset, size and checksum; reads no pickle",
+    "view": "show it as a web page, on this machine only",
     "convert": "write it in another format, or again with changes: parts of it, other names",
 }
 FINE, FINDINGS, FAILED, INTERRUPTED = 0, 1, 2, 130

@@ -1,0 +1,7 @@
+// To come.
+
+import { h, put } from "./dom.js";
+
+export async function safetyPage(main) {
+  put(main, h("p", {}, "This page is not there yet."));
+}
