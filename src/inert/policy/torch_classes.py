@@ -1,0 +1,5 @@
+"""Made by tools/find_gadgets.py."""
+
+from .rows import Row
+
+CLASSES: tuple[Row, ...] = ()
