@@ -23,7 +23,15 @@ let files = [];
 let leaving = null; // ends what the page before still does
 
 function parts() {
-  return decodeURI(location.hash.replace(/^#\/?/, "")).split("/");
+  return location.hash.replace(/^#\/?/, "").split("/").map(decoded);
+}
+
+function decoded(word) {
+  try {
+    return decodeURIComponent(word);
+  } catch {
+    return word; // somebody typed it
+  }
 }
 
 function route() {

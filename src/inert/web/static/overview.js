@@ -3,6 +3,7 @@
 import { count, figure, h, many, put, size, visible } from "./dom.js";
 import { get } from "./data.js";
 import { treemap } from "./treemap.js";
+import { TONE, VERDICT } from "./verdicts.js";
 
 const LOADS = [
   ["weights_only", "torch.load(weights_only=True)", "the default since torch 2.6"],
@@ -10,14 +11,6 @@ const LOADS = [
   ["mmap", "torch.load(mmap=True)", "tensors mapped, not read"],
   ["jit", "torch.jit.load", ""],
 ];
-const TONE = { clean: "good", unknown: "unknown", dangerous: "bad", unreadable: "bad" };
-const VERDICT = {
-  clean: "Safe: it only builds data",
-  unknown: "Unknown: it names code outside of the table",
-  dangerous: "Dangerous: it names what runs code",
-  unreadable: "Unreadable in part: take it for dangerous",
-};
-
 export async function overviewPage(main, { file, index, signal }) {
   if (file.refused) {
     put(main, refusal(file, index));
@@ -149,14 +142,25 @@ export function facts_of(found) {
   return h(
     "dl",
     { class: "facts" },
-    Object.entries(found).slice(0, 200).map(([name, value]) => [h("dt", {}, visible(name, 60)), h("dd", { class: typeof value === "object" ? "mono" : "" }, written(value))]),
+    Object.entries(found).slice(0, 200).map(([name, value]) => [h("dt", {}, visible(name, 60)), h("dd", {}, written(value))]),
   );
 }
 
-function written(value) {
+const FEW = 3;
+
+// A value of a report: short ones in line, containers as something to open.
+function written(value, depth = 0) {
   if (typeof value === "number") return figure(value);
-  if (typeof value === "string") return visible(value, 400);
-  return visible(JSON.stringify(value), 600);
+  if (value === null) return h("span", { class: "quiet" }, "none");
+  if (typeof value !== "object") return visible(value, 400);
+  const items = Object.entries(value);
+  const plain = items.every(([, one]) => typeof one !== "object" || one === null);
+  if (!items.length) return h("span", { class: "quiet" }, "empty");
+  if (plain && Array.isArray(value) && items.length <= 8) return value.map((one) => visible(one, 80)).join(", ");
+  if (plain && items.length <= FEW) return items.map(([name, one]) => `${visible(name, 60)} ${visible(one, 80)}`).join(", ");
+  if (depth > 6) return visible(JSON.stringify(value), 600);
+  const title = Array.isArray(value) ? many(items.length, "item") : items.slice(0, FEW).map(([name]) => visible(name, 30)).join(", ") + (items.length > FEW ? " …" : "");
+  return h("details", {}, h("summary", {}, title), h("dl", { class: "facts inner" }, items.slice(0, 200).map(([name, one]) => [h("dt", {}, visible(name, 60)), h("dd", {}, written(one, depth + 1))])));
 }
 
 export function notes(found) {

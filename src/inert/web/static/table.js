@@ -6,14 +6,14 @@ const HEIGHT = 30; // pixels of a row
 const TALL = 12_000_000; // pixels that browsers still scroll through
 
 // columns: [{key, title, class, cell: (row) → text or node, sort: bool}]. onOpen(row) for Enter and clicks. Gives {element, show(rows), focus}.
-export function table({ columns, onOpen, onSort, label, sorted }) {
+export function table({ columns, onOpen, onSort, label, sorted, sort_of }) {
   let rows = [];
   let at = 0; // the row that the keyboard is on
   const body = h("div", { class: "rows", role: "rowgroup" });
   const space = h("div", { class: "space", role: "presentation" }, body);
   const box = h("div", { class: "scroll", tabindex: "0", role: "presentation", onscroll: () => requestAnimationFrame(draw), onkeydown: keys }, space);
   const head = h("div", { class: "row head", role: "row" }, columns.map(title));
-  const element = h("div", { class: "grid", role: "grid", "aria-label": label, "aria-readonly": "true" }, h("div", { role: "rowgroup" }, head), box);
+  const element = h("div", { class: sort_of ? `grid ${sort_of}` : "grid", role: "grid", "aria-label": label, "aria-readonly": "true" }, h("div", { role: "rowgroup" }, head), box);
 
   function title(column) {
     const direction = sorted && sorted.key === column.key ? (sorted.down ? "descending" : "ascending") : "none";

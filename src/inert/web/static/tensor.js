@@ -5,6 +5,7 @@ import { address, get, isExported, stream } from "./data.js";
 import { facts_of } from "./overview.js";
 
 const SIDE = 384; // pixels of the picture, at most
+const CELL = 48; // pixels of one of its values on the screen, at most
 
 export async function tensorPage(main, { file, index, rest, signal }) {
   if (file.refused) throw new Error(file.refused);
@@ -219,6 +220,7 @@ function pager(found, state, refresh) {
 function draw(canvas, { height, width, mean, low, high }) {
   canvas.width = Math.max(1, width);
   canvas.height = Math.max(1, height);
+  canvas.style.setProperty("--most", `${Math.max(width, height) * CELL}px`);
   canvas.style.setProperty("--ratio", `${Math.min(4, Math.max(0.25, width / Math.max(1, height)))}`);
   if (!width || !height) return;
   const bytes = Uint8Array.from(atob(mean), (c) => c.charCodeAt(0));

@@ -1,6 +1,6 @@
 // All tensors in one table, or as a tree of modules. Knows: searching, filtering and sorting columns of any length.
 
-import { copy, count, h, many, put, shape, size, visible } from "./dom.js";
+import { copy, count, h, many, put, shape, size, svg, visible } from "./dom.js";
 import { get } from "./data.js";
 import { table } from "./table.js";
 
@@ -91,8 +91,13 @@ function copier(name) {
         copy(name);
       },
     },
-    "⧉",
+    icon(),
   );
+}
+
+// Two sheets, one over the other.
+function icon() {
+  return svg("svg", { viewBox: "0 0 16 16", class: "icon", "aria-hidden": "true" }, svg("path", { d: "M2 2h8v3h-5v5h-3zM6 6h8v8h-8z" }));
 }
 
 function select(label, choices, onchange) {

@@ -2,8 +2,9 @@
 
 import { h, many, put, size, svg, visible } from "./dom.js";
 
-const WIDTH = 1000;
-const HEIGHT = 300;
+const HEIGHT = 300; // pixels
+const LINE = 19; // pixels of a title
+const LETTER = 7; // pixels, about
 
 // Rectangles {node, x, y, w, h} for nodes by their nbytes, the largest first, each as square as can be.
 export function layout(nodes, box) {
@@ -46,12 +47,16 @@ function squareness(a, b) {
   return Math.max(a / b, b / a);
 }
 
-// An element that shows a tree of {name, nbytes, tensors, children}; a rectangle with children opens them.
+// An element that shows a tree of {name, nbytes, tensors, children}, two levels at a time; a rectangle with children opens them.
 export function treemap(tree) {
   const crumbs = h("nav", { class: "crumbs", "aria-label": "Modules" });
-  const picture = svg("svg", { class: "treemap", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "group", "aria-label": "Bytes by module" });
+  const picture = svg("svg", { class: "treemap", role: "group", "aria-label": "Bytes by module" });
+  const element = h("div", {}, crumbs, picture);
+  let path = [tree];
+  let wide = 0;
 
-  function show(path) {
+  function show(next) {
+    path = next;
     const node = path[path.length - 1];
     put(
       crumbs,
@@ -61,27 +66,53 @@ export function treemap(tree) {
       ]),
       h("span", { class: "quiet" }, ` ${size(node.nbytes)} in ${many(node.tensors, "tensor")}`),
     );
+    draw();
+  }
+
+  function draw() {
+    const node = path[path.length - 1];
+    picture.setAttribute("viewBox", `0 0 ${wide} ${HEIGHT}`);
     const inside = node.children.length ? node.children : [node];
     put(
       picture,
-      layout(inside, { x: 0, y: 0, w: WIDTH, h: HEIGHT }).map((place, i) => tile(place, i, path)),
+      layout(inside, { x: 0, y: 0, w: wide, h: HEIGHT }).map((place, i) => tile(place, i)),
     );
   }
 
-  function tile({ node, x, y, w, h: tall }, i, path) {
+  function tile(place, i) {
+    const { node } = place;
     const opens = node.children.length > 0;
     const said = `${visible(node.name, 100)}, ${size(node.nbytes)}, ${many(node.tensors, "tensor")}`;
     const open = () => show([...path, node]);
-    const room = Math.floor(w / 8);
+    const rect = svg("rect", { x: place.x, y: place.y, width: Math.max(0, place.w), height: Math.max(0, place.h), class: `tone${i % 8}` });
     return svg(
       "g",
       { role: opens ? "button" : "img", tabindex: opens && "0", "aria-label": said, onclick: opens && open, onkeydown: opens && ((event) => event.key === "Enter" && open()) },
       svg("title", {}, said),
-      svg("rect", { x, y, width: Math.max(0, w), height: Math.max(0, tall), class: `tone${i % 8}` }),
-      tall > 18 && room > 3 && svg("text", { x: x + 6, y: y + 15 }, visible(node.name, 100).slice(0, room)),
+      rect,
+      place.w > 40 && place.h > 50 && layout(node.children, { x: place.x + 3, y: place.y + LINE, w: place.w - 6, h: place.h - LINE - 3 }).map(inner),
+      name(place),
     );
   }
 
+  function inner(place) {
+    return [svg("rect", { x: place.x, y: place.y, width: Math.max(0, place.w), height: Math.max(0, place.h), class: "inner" }), name(place)];
+  }
+
+  function name({ node, x, y, w, h: tall }) {
+    const room = Math.floor((w - 8) / LETTER);
+    return tall > 18 && room > 2 && svg("text", { x: x + 5, y: y + 14 }, short(visible(node.name, 100), room));
+  }
+
+  new ResizeObserver(() => {
+    if (element.clientWidth === wide || !element.clientWidth) return;
+    wide = element.clientWidth;
+    draw();
+  }).observe(element);
   show([tree]);
-  return h("div", {}, crumbs, picture);
+  return element;
+}
+
+function short(text, room) {
+  return text.length > room ? `${text.slice(0, room - 1)}…` : text;
 }
