@@ -10,7 +10,7 @@ import gc
 from threading import RLock
 from types import MappingProxyType
 
-from .errors import UnsupportedError
+from .errors import InertError, UnsupportedError
 from .finding import ERROR, Finding, listed
 from .index import NamedIndex, TensorIndex, alike
 from .names import Lister, piece

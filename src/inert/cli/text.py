@@ -7,17 +7,16 @@ Refuses to know: what is shown, and rich (see terminal.py).
 
 from __future__ import annotations
 
+from .. import words
 from ..errors import one_line
 from ..report.plain import Mark
-from ..words import counted as counted
-from ..words import shape as shape
-from ..words import size as size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
+size, counted, shape = words.size, words.counted, words.shape
 WIDE = 80  # columns of a cell that others are lined up with; a longer one pushes its own line only
 CELL, WHOLE = 300, 1 << 20  # characters of a cell; of one that is to be whole
 ROOM = 100  # characters of a list or dict that stands in one line

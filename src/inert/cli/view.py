@@ -32,7 +32,7 @@ def run(options: Namespace) -> int:
     opened = [Opened(path, index) for index, path in enumerate((options.file, *options.files))]
 
     def ready(address: str) -> None:
-        print(f"inert shows it at {address}\nCtrl-C ends it", flush=True)  # noqa: T201
+        print(f"inert shows it at {address}\nCtrl-C ends it", flush=True)
         if not options.no_browser:
             import webbrowser
 
@@ -41,7 +41,7 @@ def run(options: Namespace) -> int:
     try:
         serve(opened, options.port, ready)
     except KeyboardInterrupt:
-        print(file=sys.stderr)  # noqa: T201
+        print(file=sys.stderr)
     finally:
         for one in opened:
             one.close()

@@ -157,7 +157,7 @@ def guarded(opened: Sequence[Opened], token: str, port: int) -> Guard:
     return Guard(Page(opened).application, token, port)
 
 
-def serve(opened: Sequence[Opened], port: int = 0, ready: Callable[[str], None] = print) -> None:
+def serve(opened: Sequence[Opened], port: int, ready: Callable[[str], None]) -> None:
     """Serve until Ctrl-C. ``port`` 0: a free one. ``ready`` is told the address, token and all, once it answers. OSError: port taken."""
     import asyncio
     import socket
