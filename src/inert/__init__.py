@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .ops.convert import convert
+    from .ops.scan import scan
 
 __version__ = "0.1.0"
 
-_LATE = {"convert": "ops.convert"}  # what only some users need is imported when it is first asked for
+_LATE = {"convert": "ops.convert", "scan": "ops.scan"}  # what only some users need is imported when it is first asked for
 
 __all__ = [
     "FORMATS",
@@ -44,6 +45,7 @@ __all__ = [
     "load",
     "open",
     "save",
+    "scan",
 ]
 
 
