@@ -26,10 +26,21 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _LATE = {"convert": "ops.convert", "scan": "ops.scan"}  # what only some users need is imported when it is first asked for
+    from .ops.diff import diff
+    from .ops.diff_result import Difference
+
+__version__ = "0.1.0"
+
+_LATE = {
+    "convert": "ops.convert",
+    "diff": "ops.diff",
+    "Difference": "ops.diff_result",
+}  # what only some users need is imported when it is first asked for
 
 __all__ = [
     "FORMATS",
     "Checkpoint",
+    "Difference",
     "Finding",
     "FormatError",
     "InertError",
@@ -42,6 +53,7 @@ __all__ = [
     "UnsupportedError",
     "__version__",
     "convert",
+    "diff",
     "load",
     "open",
     "save",

@@ -26,6 +26,7 @@ COMMANDS = {
     "parts": "list the records of the file with offset, size and checksum; reads no pickle",
     "view": "show it as a web page, on this machine only",
     "scan": "say what loading it as a pickle would import and call, and whether that is dangerous",
+    "diff": "say what differs between two checkpoints: tensors, elements, other values",
     "convert": "write it in another format, or again with changes: parts of it, other names",
 }
 FINE, FINDINGS, FAILED, INTERRUPTED = 0, 1, 2, 130
