@@ -36,6 +36,15 @@ _LATE = {
     "diff": "ops.diff",
     "Difference": "ops.diff_result",
 }  # what only some users need is imported when it is first asked for
+    from .ops.verify import Verification, verify
+
+__version__ = "0.1.0"
+
+_LATE = {  # what only some users need is imported when it is first asked for
+    "convert": "ops.convert",
+    "Verification": "ops.verify",
+    "verify": "ops.verify",
+}
 
 __all__ = [
     "FORMATS",
@@ -51,6 +60,7 @@ __all__ = [
     "TruncatedError",
     "UnidentifiedError",
     "UnsupportedError",
+    "Verification",
     "__version__",
     "convert",
     "diff",
@@ -58,6 +68,7 @@ __all__ = [
     "open",
     "save",
     "scan",
+    "verify",
 ]
 
 

@@ -27,6 +27,7 @@ COMMANDS = {
     "view": "show it as a web page, on this machine only",
     "scan": "say what loading it as a pickle would import and call, and whether that is dangerous",
     "diff": "say what differs between two checkpoints: tensors, elements, other values",
+    "verify": "check files to the byte: structure, checksums, every file of a set",
     "convert": "write it in another format, or again with changes: parts of it, other names",
 }
 FINE, FINDINGS, FAILED, INTERRUPTED = 0, 1, 2, 130

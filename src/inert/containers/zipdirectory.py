@@ -151,7 +151,10 @@ def _directory(source: Source, tail: bytes, tail_at: int, at: int) -> Directory:
     wide = _zip64_end(source, tail, tail_at, at)
     if wide:
         end, disk, cd_disk, n_here, count, size, offset = wide
-        if any(n not in (w, FULL16 if i == 0 else FULL32) for i, (n, w) in enumerate(zip(narrow, (count, size, offset), strict=True))):
+        full = [n == (FULL16 if i == 0 else FULL32) for i, n in enumerate(narrow)]
+        fits = [w < (FULL16 if i == 0 else FULL32) for i, w in enumerate((count, size, offset))]
+        # some writers fill up all three as soon as one does not fit; one that fits, filled up alone, is of no writer
+        if any(n != w and not (f and (all(full) or not s)) for n, w, f, s in zip(narrow, (count, size, offset), full, fits, strict=True)):
             text = f"end records disagree: {narrow} and, in ZIP64, {(count, size, offset)} (members, size, offset)"
             notes.append(Finding("zip-count", text, source.name, end))
     if disk or cd_disk or n_here != count:

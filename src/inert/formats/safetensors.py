@@ -266,6 +266,11 @@ class Safetensors(Content):
             return {}  # what is no text may look like a name
         return aliases_in(self._metadata, names)
 
+    def checks(self) -> tuple[Any, ...]:
+        from . import plain_checks
+
+        return (plain_checks.safetensors,)
+
     def notes(self) -> list[Finding]:
         return [*self._notes, *self._coverage()]
 

@@ -212,6 +212,15 @@ class TorchZip(Content):
         found = {key: text.strip() for name, key in names.items() if (text := self._small(name)) is not None}
         return {"root": self.folder.rstrip("/"), **found}
 
+    def checks(self) -> tuple[Any, ...]:
+        from .zip_checks import CHECKS
+
+        return CHECKS
+
+    def storage_key(self, record: str) -> str:
+        """What the storage of a record is called."""
+        return self.label + record.removeprefix(self.folder)
+
     def notes(self) -> list[Finding]:
         found = [*self.archive.notes, *self._notes, *self.archive.later()]
         if self._document is not None:
