@@ -21,28 +21,20 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .ops.convert import convert
-    from .ops.scan import scan
-
-__version__ = "0.1.0"
-
-_LATE = {"convert": "ops.convert", "scan": "ops.scan"}  # what only some users need is imported when it is first asked for
     from .ops.diff import diff
     from .ops.diff_result import Difference
-
-__version__ = "0.1.0"
-
-_LATE = {
-    "convert": "ops.convert",
-    "diff": "ops.diff",
-    "Difference": "ops.diff_result",
-}  # what only some users need is imported when it is first asked for
+    from .ops.scan import ScanReport, scan
     from .ops.verify import Verification, verify
 
 __version__ = "0.1.0"
 
 _LATE = {  # what only some users need is imported when it is first asked for
-    "convert": "ops.convert",
+    "Difference": "ops.diff_result",
+    "ScanReport": "ops.scan",
     "Verification": "ops.verify",
+    "convert": "ops.convert",
+    "diff": "ops.diff",
+    "scan": "ops.scan",
     "verify": "ops.verify",
 }
 
@@ -56,6 +48,7 @@ __all__ = [
     "LimitError",
     "Limits",
     "Part",
+    "ScanReport",
     "Tensor",
     "TruncatedError",
     "UnidentifiedError",

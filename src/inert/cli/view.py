@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 from ..errors import UnsupportedError
@@ -29,6 +30,7 @@ def run(options: Namespace) -> int:
         from ..web.server import serve
     except ModuleNotFoundError as error:
         raise UnsupportedError(f"the page needs {error.name}, which is not installed", hint="pip install 'inert[view]'") from None
+    gc.enable()  # a server stays: main() keeps it off for commands that end
     opened = [Opened(path, index) for index, path in enumerate((options.file, *options.files))]
 
     def ready(address: str) -> None:

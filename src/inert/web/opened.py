@@ -6,6 +6,7 @@ Refuses to know: how answers are asked for and written.
 
 from __future__ import annotations
 
+import os
 from threading import RLock
 
 from ..errors import InertError
@@ -42,6 +43,13 @@ class Opened:
             assert self.refusal is not None
             raise self.refusal
         return self._checkpoint
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file; of a folder or a set those of all its files, where it could be opened."""
+        if self._checkpoint is not None:
+            return self._checkpoint.content.source.size
+        return os.path.getsize(self.path) if os.path.isfile(self.path) else 0
 
     @property
     def tensors(self) -> list[Tensor]:

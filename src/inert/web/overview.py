@@ -37,8 +37,7 @@ def _file(opened: Opened) -> dict[str, Any]:
         "path": printable(opened.path),
     }
     if opened.refusal is not None:
-        size = os.path.getsize(opened.path) if os.path.isfile(opened.path) else 0
-        return {**made, "size": size, "format": "", "sentence": "", "refused": printable(str(opened.refusal))}
+        return {**made, "size": opened.size, "format": "", "sentence": "", "refused": printable(str(opened.refusal))}
     report = _report(opened)
     return {**made, "size": report["size"], "format": report["format"], "sentence": report["sentence"]}
 
@@ -95,7 +94,7 @@ def _shares(report: dict[str, Any]) -> dict[str, int]:
 def scan(opened: Opened, words: Words) -> dict[str, Any]:
     """What ``inert scan`` says of the file."""
     from ..ops.scan import scan as scanned
-    from ..report.scan import report
+    from ..report.scan import scan_report
 
-    made: dict[str, Any] = opened.once("scan", lambda: report(scanned(opened.path)))
+    made: dict[str, Any] = opened.once("scan", lambda: scan_report(scanned(opened.path)))
     return made

@@ -22,13 +22,14 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from ..errors import InertError, LimitError, UnsupportedError
+from ..report.plain import printable
 from .answers import BadRequest, Words
 from .guard import Guard
 from .opened import Opened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterator, Sequence
     from typing import Any
 
     from starlette.requests import Request
@@ -46,7 +47,7 @@ ANSWERS = {  # address → module and function
     "pickle": ("records", "pickle"),
 }
 STREAMS = {"stats": ("work", "statistics"), "verify": ("work", "verification")}
-PAIRS = {"compare": ("compare", "compare"), "compare/tensor": ("compare", "tensor")}
+PAIRS = {"compare": ("compare", "compare"), "compare/tensor": ("compare", "tensor")}  # streams, too
 TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
 TYPES |= {".svg": "image/svg+xml"}
 WORKERS = Semaphore(2)  # streams that work at a time: the rest of the page must stay quick
@@ -88,9 +89,8 @@ class Page:
             return _problem(BadRequest("there is no such file here"), 404)
         words = Words(request.query_params)
         if question in STREAMS:
-            return StreamingResponse(
-                iterate_in_threadpool(lines(_found(STREAMS[question]), opened, words)), media_type="application/x-ndjson"
-            )
+            function = _found(STREAMS[question])
+            return _stream(lines(lambda: function(opened, words)))
         if question not in ANSWERS:
             return _problem(BadRequest("there is no such question"), 404)
         return await self._answer(lambda: _found(ANSWERS[question])(opened, words))
@@ -98,13 +98,12 @@ class Page:
     async def _pair(self, request: Request) -> Response:
         words = Words(request.query_params)
         function = _found(PAIRS[request.url.path.partition("/api/")[2]])
-
-        def work() -> Any:
-            most = len(self.opened) - 1
+        most = len(self.opened) - 1
+        try:
             first, second = (self.opened[words.number(name, high=most)] for name in ("a", "b"))
-            return function(first, second, words)
-
-        return await self._answer(work)
+        except BadRequest as error:
+            return _problem(error)
+        return _stream(lines(lambda: function(first, second, words)))
 
     async def _npy(self, request: Request) -> Response:
         from .work import npy
@@ -117,7 +116,7 @@ class Page:
         except InertError as error:
             return _problem(error)
         headers = {"content-disposition": f'attachment; filename="{name}"', "content-length": str(size)}
-        return StreamingResponse(iterate_in_threadpool(pieces), media_type="application/octet-stream", headers=headers)
+        return StreamingResponse(_closed(pieces), media_type="application/octet-stream", headers=headers)
 
     def _opened(self, request: Request) -> Opened | None:
         index: int = request.path_params["index"]
@@ -140,17 +139,30 @@ def _problem(error: Exception, status: int = 0) -> Response:
     if not status:
         status = 400 if isinstance(error, BadRequest) else 413 if isinstance(error, LimitError) else 422
     code = "unsupported" if isinstance(error, UnsupportedError) else type(error).__name__
-    return JSONResponse({"error": str(error).encode("utf-8", "backslashreplace").decode(), "code": code}, status)
+    return JSONResponse({"error": printable(str(error)), "code": code}, status)
 
 
-def lines(function: Callable[..., Iterator[dict[str, Any]]], opened: Opened, words: Words) -> Iterator[bytes]:
+def _stream(steps: Iterator[bytes]) -> Response:
+    return StreamingResponse(_closed(steps), media_type="application/x-ndjson")
+
+
+async def _closed(steps: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """The steps, each made in a thread. A reader who leaves ends the work at its next step."""
+    try:
+        async for step in iterate_in_threadpool(steps):
+            yield step
+    finally:
+        getattr(steps, "close", lambda: None)()
+
+
+def lines(begin: Callable[[], Iterator[dict[str, Any]]]) -> Iterator[bytes]:
     """The steps of a long answer as lines of JSON; an error is the last of them. Closing it ends the work."""
     with WORKERS:
         try:
-            for step in function(opened, words):
+            for step in begin():
                 yield json.dumps(step).encode() + b"\n"
         except (InertError, OSError) as error:
-            yield json.dumps({"error": str(error)}).encode() + b"\n"
+            yield json.dumps({"error": printable(str(error)), "code": type(error).__name__}).encode() + b"\n"
 
 
 def guarded(opened: Sequence[Opened], token: str, port: int) -> Guard:

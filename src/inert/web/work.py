@@ -103,6 +103,22 @@ def statistics(opened: Opened, words: Words) -> Iterator[dict[str, Any]]:
         yield step
 
 
+def verification(opened: Opened, words: Words) -> Iterator[dict[str, Any]]:
+    """What ``inert verify`` says of the file."""
+    from ..ops.verify import verify
+    from ..report.verify import verification as told
+
+    held: dict[str, Any] = opened.once("verified", dict)
+    if not held:
+        total = max(opened.size, 1)
+        for step in steps(lambda count: told(verify(opened.path, progress=count)), total):
+            if "findings" not in step:
+                yield step
+            else:
+                held.update(step)
+    yield held
+
+
 def _odd(found: Tensor, count: Callable[[int], None]) -> dict[str, list[list[int]]]:
     """Indices of the first NaN and infinities, SHOWN of each."""
     import numpy as np
