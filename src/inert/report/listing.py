@@ -190,8 +190,10 @@ def covered(runs: list[tuple[int, int]]) -> int:
 # -- the tree -------------------------------------------------------------------------------------------------------------
 
 
-def modules(tensors: Iterable[Tensor]) -> dict[str, Any]:
-    """Modules by the dots of the names: {"name", "tensors", "nbytes", "children": […], "leaves": [names of its own tensors]}."""
+def modules(tensors: Iterable[Tensor], sizes: bool = False) -> dict[str, Any]:
+    """Modules by the dots of the names: {"name", "tensors", "nbytes", "children": […], "leaves": [names of its own tensors]}.
+
+    With ``sizes`` the leaves are {"name", "nbytes"}."""
     root = _module("")
     found: dict[tuple[int, str], dict[str, Any]] = {}
     for tensor in tensors:
@@ -206,7 +208,8 @@ def modules(tensors: Iterable[Tensor]) -> dict[str, Any]:
                 node["children"].append(child)
             node = child
             _count(node, tensor)
-        node["leaves"].append(printable(steps[-1]))
+        name = printable(steps[-1])
+        node["leaves"].append({"name": name, "nbytes": nbytes(tensor)} if sizes else name)
     return root
 
 

@@ -14,6 +14,7 @@ from itertools import islice
 
 from ..names import HERE, children, piece
 from ..pickle.nodes import Buffer, Call, Global, Reference, shown
+from ..policy import judge
 from ..report.plain import plain, printable
 from ..tensor import Tensor
 from ..torch.objects import Object
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 PAGE = 500  # children in one answer
 TEXT = 2000  # characters of a text
 DEEP = 5000  # steps of a place
+NAMED = frozenset(("global", "call", "object"))  # kinds that a name of the file stands behind
 KINDS: tuple[tuple[tuple[type, ...], str], ...] = (
     ((Tensor,), "tensor"), ((bool,), "number"), ((int, float, complex), "number"), ((str,), "text"), ((bytes, bytearray), "bytes"),
     ((dict,), "dict"), ((list, deque), "list"), ((tuple,), "tuple"), ((set, frozenset), "set"), ((Namespace,), "object"),
@@ -89,7 +91,20 @@ def _said(value: Any, rows: dict[int, int]) -> dict[str, Any]:
     made: dict[str, Any] = {"kind": kind, "type": printable(_type(value)), "label": _label(value, kind), "count": _count(value)}
     if kind == "tensor" and id(value.layout) in rows:
         made["row"] = rows[id(value.layout)]
+    if kind in NAMED:
+        judged = judge(*_asked(value))
+        made |= {"verdict": judged.verdict, "why": judged.why}
     return made
+
+
+def _asked(value: Any) -> tuple[str, str]:
+    """(module, name) of what a value is made with."""
+    while isinstance(value, Call):
+        value = value.function
+    if isinstance(value, Global):
+        return value.imported
+    module, _, name = _type(value).rpartition(".")
+    return module, name
 
 
 def _type(value: Any) -> str:

@@ -55,25 +55,30 @@ def overview(opened: Opened, words: Words) -> dict[str, Any]:
 
 def _tree(opened: Opened) -> dict[str, Any]:
     """Modules by bytes, cut to NODES: what is left out of a module is summed up in a last child named "…"."""
-    root = modules(opened.tensors)
-    made = _leaf(root, opened.path)
+    root = modules(opened.tensors, sizes=True)
+    made = _leaf(root, os.path.basename(opened.path))
     todo = [(root, made)]
     left = NODES
     while todo:
         wide: list[tuple[dict[str, Any], dict[str, Any]]] = []
         for node, copy in todo:
-            inside = sorted(node["children"], key=lambda one: -one["nbytes"])
+            inside = sorted([*node["children"], *map(_single, node["leaves"])], key=lambda one: -one["nbytes"])
             shown = inside[: min(CHILDREN, max(0, left))]
             left -= len(shown)
             pairs = [(one, _leaf(one, one["name"])) for one in shown]
             copy["children"] = [leaf for _, leaf in pairs]
-            rest = node["nbytes"] - sum(one["nbytes"] for one in shown)
-            if inside[len(shown) :] or (node["leaves"] and shown):
-                more = sum(one["tensors"] for one in inside[len(shown) :]) + len(node["leaves"])
-                copy["children"].append({"name": "…", "nbytes": rest, "tensors": more, "children": []})
-            wide += pairs
+            rest = inside[len(shown) :]
+            if rest and shown:
+                nbytes, tensors = (sum(one[key] for one in rest) for key in ("nbytes", "tensors"))
+                copy["children"].append({"name": "…", "nbytes": nbytes, "tensors": tensors, "children": []})
+            wide += [pair for pair in pairs if pair[0]["children"] or pair[0]["leaves"]]
         todo = wide if left > 0 else []
     return made
+
+
+def _single(leaf: Any) -> dict[str, Any]:
+    """A tensor that lies in a module itself, as a module of its own."""
+    return {"name": leaf["name"], "nbytes": leaf["nbytes"], "tensors": 1, "children": [], "leaves": []}
 
 
 def _leaf(node: dict[str, Any], name: str) -> dict[str, Any]:

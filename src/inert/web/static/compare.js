@@ -35,7 +35,7 @@ function verdict(found) {
 function changed(found, a, b, signal) {
   const rows = [...found.changed, ...found.close];
   if (!rows.length) return null;
-  const head = ["tensor", "what differs", "elements", "largest difference", "relative"].map((title) => h("th", { scope: "col" }, title));
+  const head = ["tensor", "what differs", "elements", "largest difference", "relative"].map((title, i) => h("th", { scope: "col", class: i > 1 && "number" }, title));
   return h(
     "section",
     { class: "card" },
@@ -53,7 +53,7 @@ function row(one, a, b, signal) {
     {},
     h("td", {}, one.count ? h("button", { class: "plain mono name", type: "button", "aria-expanded": "false", onclick: open }, visible(one.name, 200)) : h("span", { class: "mono" }, visible(one.name, 200)), one.other && h("div", { class: "quiet mono" }, `in B: ${visible(one.other, 200)}`)),
     h("td", {}, one.differs.join(", "), h("div", { class: "quiet mono" }, `${both(one.dtype, String)} ${both(one.shape, shape)}`), one.why && h("div", { class: "quiet" }, visible(one.why, 300))),
-    h("td", { class: "number" }, typeof one.count === "number" ? `${count(one.count)} of ${count(one.elements)}` : "–"),
+    h("td", { class: "number" }, typeof one.count === "number" ? [`${count(one.count)} of ${count(one.elements)}`, one.nan[0] !== one.nan[1] && h("div", { class: "quiet" }, `NaN: ${count(one.nan[0])} → ${count(one.nan[1])}`)] : "–"),
     h("td", { class: "number" }, figure(one.max_abs), one.max_abs_at && h("div", { class: "quiet mono" }, `at ${shape(one.max_abs_at)}`)),
     h("td", { class: "number" }, figure(one.max_rel)),
   );

@@ -83,7 +83,7 @@ function legend(runs) {
 
 function columns(found) {
   return [
-    { key: "name", title: "record", class: "name mono", cell: (row) => [h("i", { class: "dot", "--hue": `var(--${row.tone})`, "aria-hidden": "true" }), row.record ? [row.hidden && h("span", { class: "badge bad" }, "hidden"), " ", visible(row.name, 200)] : h("span", { class: "quiet" }, row.name ? `${row.role} of ${visible(row.name, 120)}` : row.role)] },
+    { key: "name", title: "record", class: "name mono", cell: (row) => [h("i", { class: "dot", "--hue": `var(--${row.tone})`, "aria-hidden": "true" }), row.record ? [row.hidden && [h("span", { class: "badge bad" }, "hidden"), " "], visible(row.name, 200)] : h("span", { class: "quiet" }, row.name ? `${row.role} of ${visible(row.name, 120)}` : row.role)] },
     { key: "role", title: "role", class: "less", cell: (row) => row.role },
     { key: "offset", title: "offset", class: "number", cell: (row) => (row.offset === null ? "–" : count(row.offset)) },
     { key: "size", title: "size", class: "number", cell: (row) => count(row.size) },

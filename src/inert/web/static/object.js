@@ -2,6 +2,7 @@
 
 import { count, h, many, put, visible } from "./dom.js";
 import { get } from "./data.js";
+import { TONE } from "./verdicts.js";
 
 const PAGE = 200;
 const INERT = {
@@ -23,7 +24,7 @@ export async function objectPage(main, { file, index, rest, signal }) {
       { class: "card wide" },
       h("h1", {}, path ? "Part of the saved object" : "The saved object"),
       path && h("p", { class: "crumbs mono" }, h("a", { href: `#/${index}/object` }, "all"), root.names.map((name) => [h("span", { "aria-hidden": "true" }, "›"), visible(name, 60)])),
-      h("p", { class: "quiet" }, "What the file says is to be built. Nothing of it was run: names and calls are shown as what they are, in colour."),
+      h("p", { class: "quiet" }, "What the file says is to be built. Nothing of it was run: names, calls and objects of other classes stand here as what the file says, each with the verdict of its name."),
       h("p", {}, head(root, index)),
       inside(root, index),
     ),
@@ -34,6 +35,7 @@ export async function objectPage(main, { file, index, rest, signal }) {
 function head(node, index) {
   const inert = INERT[node.kind];
   return [
+    node.verdict && [h("span", { class: `badge ${TONE[node.verdict] || "warn"}`, title: visible(node.why, 300) }, node.verdict), " "],
     inert && [h("span", { class: `badge inert-${node.kind}`, title: inert[1] }, inert[0]), " "],
     named(node),
     node.label !== "" && [" ", h("span", { class: node.kind === "text" ? "mono text" : "mono" }, label(node))],

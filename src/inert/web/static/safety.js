@@ -27,7 +27,7 @@ function head(report) {
 
 function asked(names, index) {
   const tally = ORDER.map((verdict) => [verdict, names.filter((one) => one.verdict === verdict).length]).filter(([, number]) => number);
-  const head = ["verdict", "name", "imported", "called", "where"].map((title) => h("th", { scope: "col" }, title));
+  const head = ["verdict", "name", "imported", "called", "where"].map((title, i) => h("th", { scope: "col", class: (i === 2 || i === 3) && "number" }, title));
   return h(
     "section",
     { class: "card wide" },

@@ -79,6 +79,7 @@ export function table({ columns, onOpen, onSort, label, sorted, sort_of }) {
     at = 0;
     box.scrollTop = 0;
     element.setAttribute("aria-rowcount", rows.length + 1);
+    element.style.setProperty("--rows", rows.length);
     space.style.setProperty("height", `${Math.min(TALL, rows.length * HEIGHT)}px`);
     draw();
   }

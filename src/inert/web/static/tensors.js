@@ -67,7 +67,7 @@ export async function tensorsPage(main, { file, index, signal }) {
 
 function columns(data) {
   return [
-    { key: "name", title: "name", sort: true, class: "name mono", cell: (row) => [data.faults[row] && h("span", { class: "badge bad" }, "damaged"), " ", visible(data.names[row], 200)] },
+    { key: "name", title: "name", sort: true, class: "name mono", cell: (row) => [data.faults[row] && [h("span", { class: "badge bad" }, "damaged"), " "], visible(data.names[row], 200)] },
     { key: "dtype", title: "type", sort: true, cell: (row) => data.dtypes[data.dtype[row]] },
     { key: "shape", title: "shape", sort: true, class: "mono", cell: (row) => shape(data.shapes[data.shape[row]]) },
     { key: "nbytes", title: "size", sort: true, class: "number", cell: (row) => size(data.nbytes[row]) },
