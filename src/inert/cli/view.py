@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 
 from ..errors import UnsupportedError
+from ..web.opened import Opened
+from . import FINE
 from .options import Parser
+from .terminal import Progress
+from .text import clean, size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,24 +19,50 @@ if TYPE_CHECKING:
 
 ABOUT = """Show files as a web page: what they are, every tensor with its values, the saved object, the bytes, whether they are safe.
 
-The page is served on 127.0.0.1 only, under an address that nobody can guess, and changes nothing. Ctrl-C ends it."""
+The page is served on 127.0.0.1 only, under an address that nobody can guess, and changes nothing. Ctrl-C ends it.
+With --export it is written into one file instead, which needs neither inert nor a network to be looked at."""
 
 
 def parser() -> Parser:
     made = Parser("view", ABOUT, ("file",), rest="files")
     made.add_argument("--port", type=int, default=0, help="the port to serve on (default: a free one)")
     made.add_argument("--no-browser", action="store_true", help="only print the address")
+    made.add_argument("--export", metavar="PAGE", help="write the page into this file; values of tensors are left out")
+    made.add_argument("--values", action="store_true", help="with --export: statistics, pictures and corners of the first tensors, too")
     return made
 
 
 def run(options: Namespace) -> int:
-    try:
-        from ..web.opened import Opened
-        from ..web.server import serve
-    except ModuleNotFoundError as error:
-        raise UnsupportedError(f"the page needs {error.name}, which is not installed", hint="pip install 'inert[view]'") from None
+    if options.values and not options.export:
+        raise UnsupportedError("--values goes with --export", hint="the served page shows values anyway")
     gc.enable()  # a server stays: main() keeps it off for commands that end
     opened = [Opened(path, index) for index, path in enumerate((options.file, *options.files))]
+    try:
+        return export(opened, options.export, options.values) if options.export else serve(opened, options)
+    finally:
+        for one in opened:
+            one.close()
+
+
+def export(opened: list[Opened], path: str, values: bool) -> int:
+    from ..sink import destination
+    from ..web.bundle import page
+    from ..web.export import BYTES, gather
+
+    with Progress("reading", min(BYTES, sum(one.size for one in opened)) if values else 0) as progress:
+        answers = gather(opened, values, progress)
+    data = page(answers, f"{os.path.basename(opened[0].path)} · inert").encode()
+    with destination(path, len(data)) as out:
+        out.write(data)
+    print(f"{clean(path)}: {size(len(data))}, to be opened in any browser")
+    return FINE
+
+
+def serve(opened: list[Opened], options: Namespace) -> int:
+    try:
+        from ..web.server import serve as serving
+    except ModuleNotFoundError as error:
+        raise UnsupportedError(f"the page needs {error.name}, which is not installed", hint="pip install 'inert[view]'") from None
 
     def ready(address: str) -> None:
         print(f"inert shows it at {address}\nCtrl-C ends it", flush=True)
@@ -41,10 +72,7 @@ def run(options: Namespace) -> int:
             webbrowser.open(address)
 
     try:
-        serve(opened, options.port, ready)
+        serving(opened, options.port, ready)
     except KeyboardInterrupt:
         print(file=sys.stderr)
-    finally:
-        for one in opened:
-            one.close()
-    return 0
+    return FINE

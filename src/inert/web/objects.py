@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 PAGE = 500  # children in one answer
 TEXT = 2000  # characters of a text
 DEEP = 5000  # steps of a place
+OPENED = frozenset(("dict", "list", "tuple", "set", "object", "call", "reference", "tensor"))  # kinds that the page opens
 NAMED = frozenset(("global", "call", "object"))  # kinds that a name of the file stands behind
 KINDS: tuple[tuple[tuple[type, ...], str], ...] = (
     ((Tensor,), "tensor"), ((bool,), "number"), ((int, float, complex), "number"), ((str,), "text"), ((bytes, bytearray), "bytes"),

@@ -35,7 +35,9 @@ export function get(path, params) {
 
 async function ask(where) {
   if (exported) {
-    if (where in exported) return exported[where];
+    const found = exported[where];
+    if (found && found.error) throw new Refusal(found);
+    if (found) return found;
     throw new Refusal({ error: "This is an exported page: open the file with inert view to see this", exported: true });
   }
   let answer;
