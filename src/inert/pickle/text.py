@@ -1,7 +1,8 @@
 """A pickle's opcodes as rows of text: what a disassembly shows.
 
 Knows: where each opcode begins and what its argument says; which name each GLOBAL, INST and STACK_GLOBAL asks for, as far as the texts
-just before it tell. Refuses to know: the stack and the memo (decode.py), so that bytes which no machine can follow are shown all the same.
+just before it tell, in the memo or not. Refuses to know: the stack (decode.py), so that bytes which no machine can follow are shown all
+the same.
 
 Facts: CPython 3.13 Lib/pickletools.py.
 """
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 _FIXED = {"u1": Struct("<B"), "u2": Struct("<H"), "u4": Struct("<I"), "i4": Struct("<i"), "u8": Struct("<Q"), "f8": Struct(">d")}
 _SIZED = {"s1": Struct("<B"), "s4": Struct("<I"), "i4s": Struct("<i"), "s8": Struct("<Q")}
 _TEXTS = frozenset(("UNICODE", "BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8", "SHORT_BINSTRING", "BINSTRING", "STRING"))
+_LENGTHS = {name: {"s1": 1, "s4": 4, "i4s": 4, "s8": 8}.get(kind, 0) for name, kind in ((o.name, o.argument) for o in OPCODES.values())}
+_PUTS = frozenset(("PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE"))
+_GETS = frozenset(("GET", "BINGET", "LONG_BINGET"))
+_NEITHER = frozenset(("PROTO", "FRAME"))  # they touch neither stack nor memo
 SHOWN = 200  # bytes of an argument that are given
 LINE = 1 << 16  # bytes of a text line at most
 STOP = 0x2E
@@ -45,7 +50,7 @@ class Row:
 def rows(data: bytes, start: int = 0) -> Iterator[Row]:
     """Every opcode from ``start`` to STOP or to where bytes are none: there the last row is named "?" and its argument says why."""
     position, size = start, len(data)
-    before: list[str] = []  # the last two texts
+    said = Said()
     while position < size:
         code = data[position]
         opcode = OPCODES.get(code)
@@ -57,10 +62,8 @@ def rows(data: bytes, start: int = 0) -> Iterator[Row]:
         if end < 0:
             yield Row(position, "?", f"{opcode.name}: its argument goes beyond the end")
             return
-        made.asks = _asks(made, data, position + 1, end, before)
+        made.asks = said.asks(made, data, position + 1, end)
         yield made
-        if opcode.name in _TEXTS:
-            before = [*before[-1:], bytes(made.argument).decode("utf-8", "backslashreplace")]
         position = end
         if code == STOP:
             return
@@ -96,8 +99,40 @@ def _argument(data: bytes, at: int, kind: str, made: Row) -> int:
     return end
 
 
-def _asks(made: Row, data: bytes, at: int, end: int, before: list[str]) -> tuple[str, str] | None:
-    if made.name in ("GLOBAL", "INST"):
-        module, _, name = data[at : end - 1].decode("utf-8", "backslashreplace").partition("\n")
-        return module, name
-    return (before[0], before[1]) if made.name == "STACK_GLOBAL" and len(before) == 2 else None
+class Said:
+    """The texts that lie on top of the stack, as far as they were put there one by one."""
+
+    def __init__(self) -> None:
+        self.top: list[str | None] = []
+        self.memo: dict[int, str | None] = {}
+        self.count = 0  # entries of the memo
+
+    def asks(self, row: Row, data: bytes, at: int, end: int) -> tuple[str, str] | None:
+        """The name that an opcode imports; what it does to the texts."""
+        name = row.name
+        if name in _TEXTS:
+            raw = data[at + _LENGTHS.get(name, 0) : end] if row.length <= LINE else b""
+            self.top.append(raw.rstrip(b"\n").decode("utf-8", "backslashreplace") if raw else None)
+        elif name in _PUTS:
+            place = self.count if name == "MEMOIZE" else _number(row.argument)
+            self.memo[place] = self.top[-1] if self.top else None
+            self.count += 1
+        elif name in _GETS:
+            self.top.append(self.memo.get(_number(row.argument)))
+        elif name in ("GLOBAL", "INST"):
+            self.top = []
+            module, _, wanted = data[at : end - 1].decode("utf-8", "backslashreplace").partition("\n")
+            return module, wanted
+        elif name not in _NEITHER:
+            module_, wanted_ = self.top[-2:] if len(self.top) > 1 else (None, None)
+            self.top = []
+            if name == "STACK_GLOBAL" and module_ is not None and wanted_ is not None:
+                return module_, wanted_
+        self.top = self.top[-2:]
+        return None
+
+
+def _number(argument: Any) -> int:
+    """The place in the memo that an argument names; -1 where it is none."""
+    digits = bytes(argument).strip() if isinstance(argument, (bytes, bytearray)) else b""
+    return argument if isinstance(argument, int) else int(digits) if digits.isdigit() and len(digits) < 19 else -1

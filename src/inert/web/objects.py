@@ -14,7 +14,7 @@ from itertools import islice
 
 from ..names import HERE, children, piece
 from ..pickle.nodes import Buffer, Call, Global, Reference, shown
-from ..policy import judge
+from ..policy import ORDER, judge
 from ..report.plain import plain, printable
 from ..tensor import Tensor
 from ..torch.objects import Object
@@ -93,19 +93,19 @@ def _said(value: Any, rows: dict[int, int]) -> dict[str, Any]:
     if kind == "tensor" and id(value.layout) in rows:
         made["row"] = rows[id(value.layout)]
     if kind in NAMED:
-        judged = judge(*_asked(value))
+        judged = max((judge(*name) for name in _asked(value)), key=lambda one: ORDER.index(one.verdict))
         made |= {"verdict": judged.verdict, "why": judged.why}
     return made
 
 
-def _asked(value: Any) -> tuple[str, str]:
-    """(module, name) of what a value is made with."""
-    while isinstance(value, Call):
-        value = value.function
-    if isinstance(value, Global):
-        return value.imported
+def _asked(value: Any) -> list[tuple[str, str]]:
+    """(module, name) of what a value is made by, and of what it is."""
+    made_by = value.call if isinstance(value, Object) else value
+    while isinstance(made_by, Call):
+        made_by = made_by.function
     module, _, name = _type(value).rpartition(".")
-    return module, name
+    own = [] if isinstance(made_by, Global) and made_by is value else [(module, name)]
+    return [made_by.imported, *own] if isinstance(made_by, Global) else own
 
 
 def _type(value: Any) -> str:

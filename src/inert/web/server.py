@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-from importlib import import_module
 from importlib.resources import files as resources
 from secrets import token_urlsafe
 from threading import Semaphore
@@ -23,6 +22,7 @@ from starlette.routing import Route
 
 from ..errors import InertError, LimitError, UnsupportedError
 from ..report.plain import printable
+from . import compare, objects, overview, records, tensors, work
 from .answers import BadRequest, Words
 from .guard import Guard
 from .opened import Opened
@@ -34,20 +34,20 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-ANSWERS = {  # address → module and function
-    "overview": ("overview", "overview"),
-    "scan": ("overview", "scan"),
-    "tensors": ("tensors", "columns"),
-    "tensor": ("tensors", "tensor"),
-    "image": ("tensors", "image"),
-    "values": ("tensors", "values"),
-    "object": ("objects", "node"),
-    "parts": ("records", "parts"),
-    "bytes": ("records", "octets"),
-    "pickle": ("records", "pickle"),
+ANSWERS = {
+    "overview": overview.overview,
+    "scan": overview.scan,
+    "tensors": tensors.columns,
+    "tensor": tensors.tensor,
+    "image": tensors.image,
+    "values": tensors.values,
+    "object": objects.node,
+    "parts": records.parts,
+    "bytes": records.octets,
+    "pickle": records.pickle,
 }
-STREAMS = {"stats": ("work", "statistics"), "verify": ("work", "verification")}
-PAIRS = {"compare": ("compare", "compare"), "compare/tensor": ("compare", "tensor")}  # streams, too
+STREAMS = {"stats": work.statistics, "verify": work.verification}
+PAIRS = {"compare": compare.compare, "compare/tensor": compare.tensor}  # streams, too
 TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
 TYPES |= {".svg": "image/svg+xml"}
 WORKERS = Semaphore(2)  # streams that work at a time: the rest of the page must stay quick
@@ -69,6 +69,7 @@ class Page:
             Route("/api/{index:int}/{question}", self._file),
         ]
         self.application = Starlette(routes=routes)
+        self.application.router.redirect_slashes = False  # an address is right or wrong
 
     async def _static(self, request: Request) -> Response:
         name = request.path_params.get("name", "index.html")
@@ -79,9 +80,7 @@ class Page:
         return Response(file.read_bytes(), media_type=TYPES[suffix])
 
     async def _files(self, request: Request) -> Response:
-        from .overview import listing
-
-        return await self._answer(lambda: listing(self.opened))
+        return await self._answer(lambda: overview.listing(self.opened))
 
     async def _file(self, request: Request) -> Response:
         opened, question = self._opened(request), request.path_params["question"]
@@ -89,15 +88,15 @@ class Page:
             return _problem(BadRequest("there is no such file here"), 404)
         words = Words(request.query_params)
         if question in STREAMS:
-            function = _found(STREAMS[question])
+            function = STREAMS[question]
             return _stream(lines(lambda: function(opened, words)))
         if question not in ANSWERS:
             return _problem(BadRequest("there is no such question"), 404)
-        return await self._answer(lambda: _found(ANSWERS[question])(opened, words))
+        return await self._answer(lambda: ANSWERS[question](opened, words))
 
     async def _pair(self, request: Request) -> Response:
         words = Words(request.query_params)
-        function = _found(PAIRS[request.url.path.partition("/api/")[2]])
+        function = PAIRS[request.url.path.partition("/api/")[2]]
         most = len(self.opened) - 1
         try:
             first, second = (self.opened[words.number(name, high=most)] for name in ("a", "b"))
@@ -106,13 +105,11 @@ class Page:
         return _stream(lines(lambda: function(first, second, words)))
 
     async def _npy(self, request: Request) -> Response:
-        from .work import npy
-
         opened = self._opened(request)
         if opened is None:
             return _problem(BadRequest("there is no such file here"), 404)
         try:
-            name, size, pieces = await run_in_threadpool(npy, opened, Words(request.query_params))
+            name, size, pieces = await run_in_threadpool(work.npy, opened, Words(request.query_params))
         except InertError as error:
             return _problem(error)
         headers = {"content-disposition": f'attachment; filename="{name}"', "content-length": str(size)}
@@ -127,11 +124,6 @@ class Page:
             return JSONResponse(await run_in_threadpool(work))
         except (InertError, OSError) as error:
             return _problem(error)
-
-
-def _found(place: tuple[str, str]) -> Any:
-    module, name = place
-    return getattr(import_module(f".{module}", __package__), name)
 
 
 def _problem(error: Exception, status: int = 0) -> Response:

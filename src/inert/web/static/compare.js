@@ -76,11 +76,11 @@ function row(one, a, b, signal) {
 }
 
 function names(title, found) {
-  return found.length > 0 && h("section", { class: "card" }, h("h2", {}, `${title}: ${many(found.length, "tensor")}`), h("ul", { class: "names mono" }, found.slice(0, SHOWN).map((name) => h("li", {}, visible(name, 200)))), found.length > SHOWN && h("p", { class: "quiet" }, `and ${count(found.length - SHOWN)} more`));
+  return found.length > 0 && h("section", { class: "card" }, h("h2", {}, `${title}: ${many(found.length, "tensor")}`), h("ul", { class: "names mono", tabindex: "0" }, found.slice(0, SHOWN).map((name) => h("li", {}, visible(name, 200)))), found.length > SHOWN && h("p", { class: "quiet" }, `and ${count(found.length - SHOWN)} more`));
 }
 
 function renamed(found) {
-  return found.length > 0 && h("section", { class: "card" }, h("h2", {}, `Under another name: ${many(found.length, "tensor")}`), h("ul", { class: "names mono" }, found.slice(0, SHOWN).map((one) => h("li", {}, visible(one.a, 200), " → ", visible(one.b, 200)))), found.length > SHOWN && h("p", { class: "quiet" }, `and ${count(found.length - SHOWN)} more`));
+  return found.length > 0 && h("section", { class: "card" }, h("h2", {}, `Under another name: ${many(found.length, "tensor")}`), h("ul", { class: "names mono", tabindex: "0" }, found.slice(0, SHOWN).map((one) => h("li", {}, visible(one.a, 200), " → ", visible(one.b, 200)))), found.length > SHOWN && h("p", { class: "quiet" }, `and ${count(found.length - SHOWN)} more`));
 }
 
 function values(found) {

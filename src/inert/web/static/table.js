@@ -11,9 +11,14 @@ export function table({ columns, onOpen, onSort, label, sorted, sort_of }) {
   let at = 0; // the row that the keyboard is on
   const body = h("div", { class: "rows", role: "rowgroup" });
   const space = h("div", { class: "space", role: "presentation" }, body);
-  const box = h("div", { class: "scroll", tabindex: "0", role: "presentation", onscroll: () => requestAnimationFrame(draw), onkeydown: keys }, space);
   const head = h("div", { class: "row head", role: "row" }, columns.map(title));
-  const element = h("div", { class: sort_of ? `grid ${sort_of}` : "grid", role: "grid", "aria-label": label, "aria-readonly": "true" }, h("div", { role: "rowgroup" }, head), box);
+  const box = h(
+    "div",
+    { class: "scroll", tabindex: "0", role: "grid", "aria-label": label, "aria-readonly": "true", onscroll: () => requestAnimationFrame(draw), onkeydown: keys },
+    h("div", { class: "top-row", role: "rowgroup" }, head),
+    space,
+  );
+  const element = h("div", { class: sort_of ? `grid ${sort_of}` : "grid" }, box);
 
   function title(column) {
     const direction = sorted && sorted.key === column.key ? (sorted.down ? "descending" : "ascending") : "none";
@@ -23,13 +28,17 @@ export function table({ columns, onOpen, onSort, label, sorted, sort_of }) {
     return h("div", props, h("button", { class: "plain", type: "button", onclick: () => onSort(column.key) }, column.title + mark));
   }
 
+  function tall() {
+    return Math.max(HEIGHT, box.clientHeight - HEIGHT); // below the titles
+  }
+
   function scale() {
     const whole = rows.length * HEIGHT;
-    return whole > TALL ? (TALL - box.clientHeight) / (whole - box.clientHeight) : 1;
+    return whole > TALL ? (TALL - tall()) / (whole - tall()) : 1;
   }
 
   function draw() {
-    const view = Math.ceil(box.clientHeight / HEIGHT) + 1;
+    const view = Math.ceil(tall() / HEIGHT) + 1;
     const top = box.scrollTop / scale();
     const first = Math.max(0, Math.min(rows.length - view, Math.floor(top / HEIGHT)));
     const shift = box.scrollTop - (top - first * HEIGHT);
@@ -56,7 +65,8 @@ export function table({ columns, onOpen, onSort, label, sorted, sort_of }) {
   }
 
   function keys(event) {
-    const page = Math.max(1, Math.floor(box.clientHeight / HEIGHT) - 1);
+    if (event.target !== box) return; // a button of the titles
+    const page = Math.max(1, Math.floor(tall() / HEIGHT) - 1);
     const to = { ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + page, PageUp: at - page, Home: 0, End: rows.length - 1 }[event.key];
     if (event.key === "Enter" && rows[at]) onOpen(rows[at]);
     if (to === undefined || !rows.length) return;
@@ -69,7 +79,7 @@ export function table({ columns, onOpen, onSort, label, sorted, sort_of }) {
     const high = at * HEIGHT;
     const top = box.scrollTop / scale();
     if (high < top) box.scrollTop = high * scale();
-    else if (high + HEIGHT > top + box.clientHeight) box.scrollTop = (high + HEIGHT - box.clientHeight) * scale();
+    else if (high + HEIGHT > top + tall()) box.scrollTop = (high + HEIGHT - tall()) * scale();
     draw();
     box.setAttribute("aria-activedescendant", `row-${at}`);
   }
@@ -78,7 +88,8 @@ export function table({ columns, onOpen, onSort, label, sorted, sort_of }) {
     rows = next;
     at = 0;
     box.scrollTop = 0;
-    element.setAttribute("aria-rowcount", rows.length + 1);
+    box.setAttribute("aria-rowcount", rows.length + 1);
+    box.removeAttribute("aria-activedescendant");
     element.style.setProperty("--rows", rows.length);
     space.style.setProperty("height", `${Math.min(TALL, rows.length * HEIGHT)}px`);
     draw();

@@ -85,14 +85,16 @@ export function treemap(tree) {
     const said = `${visible(node.name, 100)}, ${size(node.nbytes)}, ${many(node.tensors, "tensor")}`;
     const open = () => show([...path, node]);
     const rect = svg("rect", { x: place.x, y: place.y, width: Math.max(0, place.w), height: Math.max(0, place.h), class: `tone${i % 8}` });
-    return svg(
+    const button = svg(
       "g",
       { role: opens ? "button" : "img", tabindex: opens && "0", "aria-label": said, onclick: opens && open, onkeydown: opens && ((event) => event.key === "Enter" && open()) },
       svg("title", {}, said),
       rect,
-      place.w > 40 && place.h > 50 && layout(node.children, { x: place.x + 3, y: place.y + LINE, w: place.w - 6, h: place.h - LINE - 3 }).map(inner),
       name(place),
     );
+    const room = place.w > 40 && place.h > 50;
+    const box = { x: place.x + 3, y: place.y + LINE, w: place.w - 6, h: place.h - LINE - 3 };
+    return [button, room && svg("g", { "aria-hidden": "true", class: "inside" }, layout(node.children, box).map(inner))];
   }
 
   function inner(place) {
