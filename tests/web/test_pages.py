@@ -136,7 +136,7 @@ def test_one_tensor(window: Window, index: dict[str, int]) -> None:
     assert f"{found['min']:.7g}" in window.text()
     assert page.locator("svg.histogram rect").count() == len(found["histogram"]["counts"])
     assert page.locator("table.values td").count() == 9
-    pixel = "() => [...document.querySelector('canvas.picture').getContext('2d').getImageData(0, 0, 1, 1).data]"
+    pixel = "document.querySelector('canvas.picture').toDataURL()"
     before = page.evaluate(pixel)
     first = page.inner_text("table.values tbody tr:first-child td:nth-child(2)")
     slider = page.locator(".sliders input[type=range]").first
@@ -284,7 +284,7 @@ def test_fifty_thousand_rows_stay_smooth(window: Window, index: dict[str, int]) 
       return performance.now() - begin;
     }""")
     assert took < 1000
-    assert re.search(r"^11 of 50,000 tensors", window.text(), re.MULTILINE)
+    assert re.search(r"^1 of 50,000 tensors", window.text(), re.MULTILINE)
     page.fill("input[type=search]", "")
     page.focus("[role=grid]")
     page.keyboard.press("End")
