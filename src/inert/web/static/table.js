@@ -2,12 +2,14 @@
 
 import { h, put } from "./dom.js";
 
-const HEIGHT = 30; // pixels of a row
+const LINE = 30; // pixels of a row
+const TWO = 52; // of one whose name has a line of its own, in a narrow window
 const TALL = 12_000_000; // pixels that browsers still scroll through
 
 // columns: [{key, title, class, cell: (row) → text or node, sort: bool}]. onOpen(row) for Enter and clicks. Gives {element, show(rows), focus}.
 export function table({ columns, onOpen, onSort, label, sorted, sort_of }) {
   let rows = [];
+  const HEIGHT = matchMedia("(max-width: 640px)").matches ? TWO : LINE;
   let at = 0; // the row that the keyboard is on
   const body = h("div", { class: "rows", role: "rowgroup" });
   const space = h("div", { class: "space", role: "presentation" }, body);
@@ -29,7 +31,7 @@ export function table({ columns, onOpen, onSort, label, sorted, sort_of }) {
   }
 
   function tall() {
-    return Math.max(HEIGHT, box.clientHeight - HEIGHT); // below the titles
+    return Math.max(HEIGHT, box.clientHeight - LINE); // below the titles
   }
 
   function scale() {
@@ -90,7 +92,7 @@ export function table({ columns, onOpen, onSort, label, sorted, sort_of }) {
     box.scrollTop = 0;
     box.setAttribute("aria-rowcount", rows.length + 1);
     box.removeAttribute("aria-activedescendant");
-    element.style.setProperty("--rows", rows.length);
+    element.style.setProperty("--tall", `${rows.length * HEIGHT}px`);
     space.style.setProperty("height", `${Math.min(TALL, rows.length * HEIGHT)}px`);
     draw();
   }
