@@ -117,6 +117,11 @@ class TestEveryReadingCommand:
 
     def test_what_is_no_checkpoint(self, run: Run, command: str, tmp_path: Path) -> None:
         (tmp_path / "page.pt").write_bytes(b"<!doctype html><html><head><title>Quota exceeded</title></head></html>")
+        if command == "scan":  # a folder holds such files too; there is nothing in them to load
+            code, out, _ = run(command, tmp_path / "page.pt")
+            assert code == 0
+            assert "Quota exceeded" in out
+            return
         refused(run(command, tmp_path / "page.pt"), "page.pt", "Quota exceeded")
         (tmp_path / "empty.pt").write_bytes(b"")
         refused(run(command, tmp_path / "empty.pt"), "empty")

@@ -94,13 +94,18 @@ def _top(words: list[str]) -> int:
         print("inert COMMAND --help tells more. Exit code: 0 fine, 1 findings, 2 could not do it.")
         return FINE if words else FAILED
     if word in ("-V", "--version"):
-        print(f"inert {sys.modules[__name__.partition('.')[0]].__version__}")
+        print(f"inert {version()}")
         return FINE
     from difflib import get_close_matches
 
     like = get_close_matches(word, COMMANDS, 1)
     hint = f"did you mean {like[0]}?" if like else f"there are {', '.join(COMMANDS)}"
     return fail(f"no command {word!r}; {hint} (inert --help)")
+
+
+def version() -> str:
+    """Inert's own."""
+    return str(sys.modules[__name__.partition(".")[0]].__version__)
 
 
 def fail(message: str) -> int:

@@ -67,7 +67,7 @@ def general(found: dict[str, Any]) -> Iterator[str]:
         ("byte order", found["byteorder"]),
         ("tensors", f"{counted(found['count'], 'tensor')}, {size(found['nbytes'])}{dtypes and f': {dtypes}'}"),
         ("storages", f"{counted(found['storages'], 'storage')}, {used(found)}"),
-        ("loading", risk(found)),
+        ("safe?", safety(found)) if found["scan"] else ("loading", risk(found)),
     ]
     yield from _columns(rows)
     for lack in found["missing"]:
@@ -77,6 +77,10 @@ def general(found: dict[str, Any]) -> Iterator[str]:
 def used(found: dict[str, Any]) -> str:
     held = size(found["storage_nbytes"])
     return held if found["used_nbytes"] == found["storage_nbytes"] else f"the tensors use {size(found['used_nbytes'])} of {held}"
+
+
+def safety(found: dict[str, Any]) -> str:
+    return f"{found['scan']['verdict']}: {clean(found['scan']['summary'], 300)}"
 
 
 def risk(found: dict[str, Any]) -> str:

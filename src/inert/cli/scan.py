@@ -6,9 +6,10 @@ import os
 import sys
 
 from ..limits import DEFAULT
-from ..ops.scan import files, scan, several, together
-from ..report.scan import MEANS, NEXT, counts, scan_report, sentence
-from . import FINDINGS, FINE
+from ..ops.scan import listed, scan, several, together
+from ..report import scan as said
+from ..report.scan import MEANS, NEXT, counts, sentence
+from . import FINDINGS, FINE, version
 from .options import Parser
 from .terminal import Progress, write_json, write_lines, write_table
 from .text import clean, counted
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..ops.scan import ScanReport
+    from ..ops.scanning.judging import Name
 
 ABOUT = """Say what loading files as pickles would import and call, and whether anything is hidden in them. Nothing is loaded to find out.
 
@@ -33,7 +35,7 @@ SHORT = 3  # findings that are shown of each of several files
 
 
 def parser() -> Parser:
-    made = Parser("scan", ABOUT, ("path",), rest="paths")
+    made = Parser("scan", ABOUT, ("file",), rest="files")
     made.add_argument("--sarif", action="store_true", help="the answer as SARIF 2.1.0, on stdout")
     made.add_argument(
         "--fail-on", choices=tuple(FAILS), default="dangerous", help="the least verdict that ends in exit code 1 (default: dangerous)"
@@ -44,16 +46,15 @@ def parser() -> Parser:
 
 
 def run(options: Namespace) -> int:
-    paths = [options.path, *options.paths]
-    found = list(dict.fromkeys(name for path in paths for name in files(path)))
+    paths = [options.file, *options.files]
+    found = listed(paths)
     report = scan(found[0]) if found == paths else _many(paths, found, options.jobs)
     if options.sarif:
-        from .. import __version__
         from ..report.sarif import sarif
 
-        write_json(sarif(report, __version__))
+        write_json(sarif(report, version()))
     elif options.json:
-        write_json(scan_report(report))
+        write_json(said.report(report))
     elif report.files:
         write_lines(overview(report, options.all))
     else:
@@ -84,13 +85,18 @@ def page(report: ScanReport) -> None:
     if names:
         write_lines([""])
         rows = [
-            (one.verdict, one.dotted, f"{one.count:,}", f"{one.calls:,}", _place(one.part, one.offset), one.why) for one in names[:ROWS]
+            (one.verdict, called(one), f"{one.count:,}", f"{one.calls:,}", _place(one.part, one.offset), one.why) for one in names[:ROWS]
         ]
         write_table(("verdict", "name", ">imported", ">called", "first in", "why"), rows)
     if len(names) > ROWS:
         write_lines([f"… {len(names) - ROWS:,} more names: --json has them all"])
     write_lines(notes(report))
     write_lines(["", *advice(report)])
+
+
+def called(name: Name) -> str:
+    """A name as Python 3 imports it, and as it is written where that differs."""
+    return name.dotted if name.written in ("", name.dotted) else f"{name.dotted} (written {name.written})"
 
 
 def _place(part: str, offset: int) -> str:

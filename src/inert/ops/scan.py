@@ -99,19 +99,26 @@ def scan(
     other folders left out; the index of a sharded set stands for its shards as well. Whatever the bytes, there is an answer:
     what cannot be read makes the verdict "unreadable". ``jobs``: processes for many files; ``progress`` is called with the number
     of bytes of each file that is done.
-    Raises OSError for a path that is not there, and InertError where it is no file."""
+    Raises OSError for a path that is not there, and InertError for a folder without files."""
     if not isinstance(source, (str, os.PathLike)) and hasattr(source, "read"):
         return _one(source, limits)
     paths = [source] if isinstance(source, (str, os.PathLike)) else list(source)
     names = [os.fspath(path) for path in paths]
-    found = list(dict.fromkeys(name for path in names for name in files(path, limits)))
-    single = len(names) == 1 and found == names
-    if single:
+    found = listed(names, limits)
+    if found == names and len(names) == 1:
         report = _one(names[0], limits)
         if progress:
             progress(report.size)
         return report
     return together(names, list(several(found, limits, jobs, progress)))
+
+
+def listed(paths: list[str], limits: Limits = DEFAULT) -> list[str]:
+    """The files that some paths stand for, each once. FormatError where there are none: nothing was scanned, so nothing is clean."""
+    found = list(dict.fromkeys(name for path in paths for name in files(path, limits)))
+    if not found:
+        raise FormatError("there is no file in it", part=paths[0] if paths else "", hint="give a file, or a folder that holds some")
+    return found
 
 
 def several(
@@ -128,10 +135,12 @@ def several(
 def _parallel(paths: list[str], limits: Limits, jobs: int) -> Iterator[ScanReport]:
     from concurrent.futures import ProcessPoolExecutor
     from functools import partial
+    from signal import SIG_IGN, SIGINT, signal
 
     size = max(1, min(TOGETHER, len(paths) // (2 * jobs)))
     batches = [paths[at : at + size] for at in range(0, len(paths), size)]
-    with ProcessPoolExecutor(min(jobs, len(batches))) as pool:
+    # Ctrl-C is for the process that waits; the others end with it
+    with ProcessPoolExecutor(min(jobs, len(batches)), initializer=signal, initargs=(SIGINT, SIG_IGN)) as pool:
         for reports in pool.map(partial(_batch, limits), batches):
             yield from reports
 
@@ -226,19 +235,24 @@ def _one(source: Any, limits: Limits) -> ScanReport:
     with Calm(), _held(source) as held:
         if isinstance(held, Folder):
             raise FormatError("this is a folder", part=held.name)
-        look = Look(limits, held.size)
-        try:
-            with held.steady():
-                look.file(held)
-        except InertError as error:  # the file was cut or changed meanwhile, or something that no look expected
-            look.unread(error, held.name)
-        except MemoryError:
-            look.unread(LimitError("it needs more memory than there is"), held.name)
-        verdict = look.names.judged()
-        if not look.pickles and verdict != UNREADABLE:
-            look.note("scan-nothing", _sentence(held), held.name)
-        names = list(look.names.names.values())
-        return ScanReport(held.name, verdict, names, look.names.told(), _weights_only(look), look.kind, held.size)
+        return scan_source(held, limits)
+
+
+def scan_source(held: Source, limits: Limits = DEFAULT) -> ScanReport:
+    """The report of bytes that are held already, such as an open checkpoint's."""
+    look = Look(limits, held.size)
+    try:
+        with held.steady():
+            look.file(held)
+    except InertError as error:  # the file was cut or changed meanwhile, or something that no look expected
+        look.unread(error, held.name)
+    except MemoryError:
+        look.unread(LimitError("it needs more memory than there is"), held.name)
+    verdict = look.names.judged()
+    if not look.pickles and verdict != UNREADABLE:
+        look.note("scan-nothing", _sentence(held), held.name)
+    names = list(look.names.names.values())
+    return ScanReport(held.name, verdict, names, look.names.told(), _weights_only(look), look.kind, held.size)
 
 
 def _sentence(source: Source) -> str:

@@ -30,8 +30,12 @@ def worst(verdicts: Iterable[str]) -> str:
     return max(verdicts, key=ORDER.index, default=CLEAN)
 
 
-def judge(module: str, name: str) -> Judgement:
-    """What is known of ``name`` in ``module``, as Python's unpickler would import them (``Global.imported``)."""
+def judge(module: str, name: str, *, made: bool = False) -> Judgement:
+    """What is known of ``name`` in ``module``, as Python's unpickler would import them (``Global.imported``).
+
+    ``made``: all that the pickle does with it is to make objects without calling it (NEWOBJ, NEWOBJ_EX) and to fill them (BUILD,
+    SETITEMS …). Then the class's ``__init__`` never runs, which is what saved modules rely on: a network whose constructor evaluates its
+    configuration is dangerous to call and harmless to fill."""
     from .lookup import look_up
 
-    return look_up(module, name)
+    return look_up(module, name, made)

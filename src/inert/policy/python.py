@@ -11,7 +11,6 @@ Facts: the sources of CPython 2.7 and 3.8 to 3.13, and its documentation; names 
 
 from __future__ import annotations
 
-from .python_found import BELOW as FOUND
 from .rows import CLEAN, DANGEROUS, UNKNOWN, Row
 
 _DOCS = "https://docs.python.org/3/library/"
@@ -44,27 +43,34 @@ DATA = (
         "it is an exception, which holds the values it is given",
         "Python 2",
         f"{_DOCS}exceptions.html",
-        """builtins: ArithmeticError AssertionError AttributeError BaseException BufferError BytesWarning DeprecationWarning EOFError Exception
-        FloatingPointError FutureWarning ImportError ImportWarning IndentationError IndexError KeyError LookupError MemoryError NameError
-        NotImplementedError OSError OverflowError PendingDeprecationWarning ReferenceError RuntimeError RuntimeWarning StopIteration SyntaxError
-        SyntaxWarning SystemError TabError TypeError UnboundLocalError UnicodeDecodeError UnicodeEncodeError UnicodeError
-        UnicodeTranslateError UnicodeWarning UserWarning ValueError Warning ZeroDivisionError""",
+        """
+        builtins: ArithmeticError AssertionError AttributeError BaseException BufferError BytesWarning DeprecationWarning EOFError
+        Exception FloatingPointError FutureWarning ImportError ImportWarning IndentationError IndexError KeyError LookupError
+        MemoryError NameError NotImplementedError OSError OverflowError PendingDeprecationWarning ReferenceError RuntimeError
+        RuntimeWarning StopIteration SyntaxError SyntaxWarning SystemError TabError TypeError UnboundLocalError UnicodeDecodeError
+        UnicodeEncodeError UnicodeError UnicodeTranslateError UnicodeWarning UserWarning ValueError Warning ZeroDivisionError
+        """,
     ),
     Row(
         CLEAN,
         "it is an exception of Python 3, which holds the values it is given",
         "Python 3.3",
         f"{_DOCS}exceptions.html",
-        """builtins: BlockingIOError BrokenPipeError ChildProcessError ConnectionAbortedError ConnectionError ConnectionRefusedError
+        """
+        builtins: BlockingIOError BrokenPipeError ChildProcessError ConnectionAbortedError ConnectionError ConnectionRefusedError
         ConnectionResetError FileExistsError FileNotFoundError InterruptedError IsADirectoryError ModuleNotFoundError NotADirectoryError
-        PermissionError ProcessLookupError RecursionError ResourceWarning StopAsyncIteration TimeoutError""",
+        PermissionError ProcessLookupError RecursionError ResourceWarning StopAsyncIteration TimeoutError
+        """,
     ),
     Row(
         CLEAN,
         "it is a container",
         "Python 2.7",
         f"{_DOCS}collections.html",
-        "collections: ChainMap Counter OrderedDict UserDict UserList UserString defaultdict deque _collections: OrderedDict defaultdict deque",
+        """
+        collections: ChainMap Counter OrderedDict UserDict UserList UserString defaultdict deque
+        _collections: OrderedDict defaultdict deque
+        """,
     ),
     Row(CLEAN, "it is an array of numbers", "Python 2", f"{_DOCS}array.html", "array: array _array_reconstructor"),
     Row(
@@ -93,7 +99,9 @@ DATA = (
         "it is a path as a value, which opens nothing until its methods are called",
         "Python 3.4",
         f"{_DOCS}pathlib.html",
-        """pathlib: Path PosixPath PurePath PurePosixPath PureWindowsPath WindowsPath""",
+        """
+        pathlib: Path PosixPath PurePath PurePosixPath PureWindowsPath WindowsPath
+        """,
     ),
     Row(
         CLEAN,
@@ -123,8 +131,10 @@ DATA = (
         "it is a type hint",
         "Python 3.5",
         f"{_DOCS}typing.html",
-        """typing: Any AnyStr Callable ClassVar DefaultDict Deque Dict FrozenSet Generic Iterable Iterator List Mapping MutableMapping
-        MutableSequence NoReturn Optional Sequence Set Text Tuple Type TypeVar Union _GenericAlias _SpecialForm""",
+        """
+        typing: Any AnyStr Callable ClassVar DefaultDict Deque Dict FrozenSet Generic Iterable Iterator List Mapping MutableMapping
+        MutableSequence NoReturn Optional Sequence Set Text Tuple Type TypeVar Union _GenericAlias _SpecialForm
+        """,
     ),
     Row(CLEAN, "it is a type hint", "Python 3.8", f"{_DOCS}typing.html", "typing: Final Literal Protocol"),
     Row(CLEAN, "it is a type hint", "Python 3.9", f"{_DOCS}types.html", "types: GenericAlias typing: Annotated"),
@@ -196,33 +206,41 @@ BELOW = (
         "it runs text or bytes as code",
         "Python 2",
         f"{_DOCS}functions.html",
-        """builtins.eval builtins.exec builtins.compile builtins.execfile builtins.__build_class__ builtins.help         builtins.input code codeop runpy timeit trace profile cProfile _lsprof hotshot pdb bdb cmd
-        doctest rlcompleter _pyrepl compiler.compile compiler.compileFile parser.suite parser.expr parser.compilest parser.sequence2st
-        parser.tuple2st symtable ast.parse dis tkinter Tkinter _tkinter turtle
-        turtledemo idlelib lib2to3 unittest test.support test.libregrtest test.regrtest test.pythoninfo _testcapi _testinternalcapi _testlimitedcapi _testmultiphase _testclinic _testbuffer
+        """
+        builtins.eval builtins.exec builtins.compile builtins.execfile builtins.__build_class__ builtins.help builtins.input code
+        codeop runpy timeit trace profile cProfile _lsprof hotshot pdb bdb cmd doctest rlcompleter _pyrepl compiler.compile
+        compiler.compileFile parser.suite parser.expr parser.compilest parser.sequence2st parser.tuple2st symtable _symtable rexec
+        Bastion user ast.parse dis tkinter Tkinter _tkinter turtle turtledemo idlelib lib2to3 unittest test.support test.libregrtest
+        test.regrtest test.pythoninfo _testcapi _testinternalcapi _testlimitedcapi _testmultiphase _testclinic _testbuffer
         _xxsubinterpreters _xxinterpchannels _interpreters _interpchannels _interpqueues xxsubtype _ctypes_test gettext
         typing.get_type_hints typing.evaluate_forward_ref typing._eval_type typing.ForwardRef typing.get_annotations annotationlib
-        dataclasses._create_fn dataclasses._FuncBuilder dataclasses.make_dataclass         string.Formatter """,
+        dataclasses._create_fn dataclasses._FuncBuilder dataclasses.make_dataclass string.Formatter
+        """,
     ),
     Row(
         DANGEROUS,
         "it starts programs",
         "Python 2",
         f"{_DOCS}subprocess.html",
-        """subprocess commands.getoutput commands.getstatusoutput _posixsubprocess _winapi pty popen2 multiprocessing _multiprocessing _posixshmem concurrent.futures pipes
-        webbrowser antigravity platform _aix_support _osx_support _bootsubprocess _ios_support _android_support _apple_support
-        uuid.getnode uuid.uuid1 uuid._find_mac uuid._find_mac_near_keyword uuid._find_mac_under_heading uuid._get_command_stdout
-        uuid._ifconfig_getter uuid._ip_getter uuid._arp_getter uuid._lanscan_getter uuid._netstat_getter uuid._ipconfig_getter
-        uuid._popen uuid._netbios_getter uuid._unix_getter uuid._windll_getter uuid._find_mac_netstat uuid.main mailcap cgi CGIHTTPServer""",
+        """
+        subprocess commands.getoutput commands.getstatusoutput _posixsubprocess _winapi pty popen2 multiprocessing _multiprocessing
+        _posixshmem concurrent.futures pipes webbrowser antigravity platform _aix_support _osx_support _bootsubprocess _ios_support
+        _android_support _apple_support uuid.getnode uuid.uuid1 uuid._find_mac uuid._find_mac_near_keyword
+        uuid._find_mac_under_heading uuid._get_command_stdout uuid._ifconfig_getter uuid._ip_getter uuid._arp_getter
+        uuid._lanscan_getter uuid._netstat_getter uuid._ipconfig_getter uuid._popen uuid._netbios_getter uuid._unix_getter
+        uuid._windll_getter uuid._find_mac_netstat uuid.main mailcap cgi CGIHTTPServer
+        """,
     ),
     Row(
         DANGEROUS,
         "it belongs to the operating system: files, processes, the environment",
         "Python 2",
         f"{_DOCS}os.html",
-        """os posix nt posixpath ntpath genericpath macpath os2emxpath ce riscos msvcrt fcntl mmap resource signal select selectors termios tty
-        syslog pwd grp spwd crypt nis curses _curses _curses_panel readline winreg _winreg winsound msilib _msi _locale.setlocale locale.setlocale
-        ossaudiodev faulthandler getpass""",
+        """
+        os posix nt posixpath ntpath genericpath macpath os2emxpath ce riscos msvcrt fcntl mmap resource signal select selectors
+        termios tty syslog pwd grp spwd crypt nis curses _curses _curses_panel readline winreg _winreg winsound msilib _msi _signal
+        _overlapped _wmi posixfile _locale.setlocale locale.setlocale ossaudiodev faulthandler getpass
+        """,
     ),
     Row(
         DANGEROUS,
@@ -236,47 +254,60 @@ BELOW = (
         "it imports modules, or finds code by its name",
         "Python 2",
         f"{_DOCS}importlib.html",
-        """builtins.__import__ builtins.reload importlib importlib_metadata importlib_resources imp _imp _frozen_importlib
+        """
+        builtins.__import__ builtins.reload importlib importlib_metadata importlib_resources imp _imp _frozen_importlib
         _frozen_importlib_external pkgutil modulefinder zipimport zipapp ihooks imputil site sitecustomize usercustomize sysconfig
-        _sysconfig _sysconfigdata pydoc pydoc_data linecache warnings._getcategory warnings._setoption warnings._processoptions
-        pip setuptools pkg_resources distutils ensurepip venv _distutils_hack __hello__ __phello__ this codecs.lookup
-        encodings.search_function optparse.OptionParser mimetypes logging.config xml.sax.make_parser xml.dom.domreg.getDOMImplementation""",
+        _sysconfig _sysconfigdata pydoc pydoc_data linecache warnings._getcategory warnings._setoption warnings._processoptions pip
+        setuptools pkg_resources distutils ensurepip venv _distutils_hack __hello__ __phello__ this codecs.lookup _codecs.lookup
+        encodings.search_function optparse.OptionParser mimetypes logging.config xml.sax.make_parser
+        xml.dom.domreg.getDOMImplementation
+        """,
     ),
     Row(
         DANGEROUS,
         "it looks any attribute up, or changes it: what is reached that way is no longer named in the file",
         "Python 2",
         f"{_DOCS}functions.html",
-        """builtins.getattr builtins.setattr builtins.delattr builtins.hasattr builtins.globals builtins.locals builtins.vars builtins.dir
-        builtins.str.format builtins.str.format_map operator.attrgetter operator.methodcaller operator.call _operator.attrgetter
-        _operator.methodcaller _operator.call inspect gc types.ModuleType types.prepare_class types.new_class
-        types.resolve_bases copy._reconstruct reprlib.recursive_repr""",
+        """
+        builtins.getattr builtins.setattr builtins.delattr builtins.hasattr builtins.globals builtins.locals builtins.vars
+        builtins.dir builtins.str.format builtins.str.format_map operator.attrgetter operator.methodcaller operator.call
+        _operator.attrgetter _operator.methodcaller _operator.call inspect gc types.ModuleType types.prepare_class types.new_class
+        types.resolve_bases copy._reconstruct reprlib.recursive_repr
+        """,
     ),
     Row(
         DANGEROUS,
         "it calls the function that it is given with arguments that it is given",
         "Python 2",
         f"{_DOCS}functools.html",
-        """functools.reduce _functools.reduce functools.partialmethod functools.cached_property functools.singledispatch
+        """
+        functools.reduce _functools.reduce functools.partialmethod functools.cached_property functools.singledispatch
         functools.singledispatchmethod builtins.apply threading _thread thread dummy_threading _dummy_thread _threading_local
-        _dummy_threading asyncio _asyncio atexit contextvars _contextvars """,
+        _dummy_threading asyncio _asyncio atexit contextvars _contextvars contextlib.ExitStack contextlib.AsyncExitStack
+        contextlib._BaseExitStack sched.scheduler.run
+        """,
     ),
     Row(
         DANGEROUS,
         "it is code: a function, a method, a frame or what they are made of",
         "Python 2",
         f"{_DOCS}types.html",
-        """types.CodeType types.FunctionType types.LambdaType types.MethodType types.BuiltinFunctionType types.BuiltinMethodType
-        types.WrapperDescriptorType types.MethodWrapperType types.MethodDescriptorType types.ClassMethodDescriptorType types.GetSetDescriptorType
-        types.MemberDescriptorType types.CellType types.GeneratorType types.CoroutineType types.AsyncGeneratorType types.FrameType
-        types.TracebackType types.coroutine new.code new.function new.instancemethod new.module opcode""",
+        """
+        types.CodeType types.FunctionType types.LambdaType types.MethodType types.BuiltinFunctionType types.BuiltinMethodType
+        types.WrapperDescriptorType types.MethodWrapperType types.MethodDescriptorType types.ClassMethodDescriptorType
+        types.GetSetDescriptorType types.MemberDescriptorType types.CellType types.GeneratorType types.CoroutineType
+        types.AsyncGeneratorType types.FrameType types.TracebackType types.coroutine new.code new.function new.instancemethod
+        new.module opcode
+        """,
     ),
     Row(
         DANGEROUS,
         "it loads another pickle, or changes how pickles are loaded",
         "Python 2",
         f"{_DOCS}pickle.html",
-        """pickle _pickle cPickle pickletools copyreg shelve dbm anydbm dbhash whichdb dumbdbm gdbm marshal pstats xdrlib logging.handlers
+        """
+        pickle _pickle cPickle pickletools copyreg shelve dbm anydbm dbhash whichdb dumbdbm gdbm _dbm _gdbm marshal pstats xdrlib
+        logging.handlers
         """,
     ),
     Row(
@@ -284,20 +315,24 @@ BELOW = (
         "it opens files, to read or to write them",
         "Python 2",
         f"{_DOCS}io.html",
-        """builtins.open builtins.file io _io _pyio codecs.open codecs.EncodedFile codecs.register _codecs.register
-        shutil tempfile zipfile tarfile gzip bz2 lzma fileinput filecmp glob dircache tokenize.open tokenize.main sqlite3 _sqlite3 bsddb
-        _bsddb pathlib logging.FileHandler logging.basicConfig argparse.FileType
-        argparse.ArgumentParser configparser ConfigParser netrc wave aifc sunau sndhdr imghdr chunk uu binhex mailbox xml.etree.ElementTree
-        xml.etree.cElementTree _elementtree xml.dom xml.sax xmllib py_compile compileall tabnanny json.tool
-        tracemalloc _tracemalloc plistlib.readPlist plistlib.writePlist""",
+        """
+        builtins.open builtins.file io _io _pyio codecs.open codecs.EncodedFile codecs.register _codecs.register shutil tempfile
+        zipfile tarfile gzip bz2 lzma fileinput filecmp glob dircache tokenize.open tokenize.main sqlite3 _sqlite3 bsddb _bsddb
+        pathlib logging.FileHandler logging.basicConfig argparse.FileType argparse.ArgumentParser configparser ConfigParser netrc
+        wave aifc sunau sndhdr imghdr chunk uu binhex mailbox xml.etree.ElementTree xml.etree.cElementTree _elementtree xml.dom
+        xml.sax xmllib py_compile compileall tabnanny json.tool tracemalloc _tracemalloc mhlib mimify contextlib.chdir
+        plistlib.readPlist plistlib.writePlist
+        """,
     ),
     Row(
         DANGEROUS,
         "it talks to the network",
         "Python 2",
         f"{_DOCS}internet.html",
-        """socket _socket ssl _ssl http httplib urllib urllib2 robotparser smtplib smtpd ftplib poplib imaplib nntplib telnetlib xmlrpc xmlrpclib
-        SimpleXMLRPCServer DocXMLRPCServer socketserver SocketServer BaseHTTPServer SimpleHTTPServer asyncore asynchat wsgiref cgitb
+        """
+        socket _socket ssl _ssl http httplib urllib urllib2 robotparser smtplib smtpd ftplib poplib imaplib nntplib telnetlib xmlrpc
+        xmlrpclib SimpleXMLRPCServer DocXMLRPCServer socketserver SocketServer BaseHTTPServer SimpleHTTPServer asyncore asynchat
+        wsgiref cgitb
         """,
     ),
     Row(
@@ -305,9 +340,10 @@ BELOW = (
         "it belongs to the running interpreter, and reaches every module of it",
         "Python 2",
         f"{_DOCS}sys.html",
-        "sys builtins.breakpoint builtins.exit builtins.quit builtins.copyright builtins.credits builtins.license _sitebuiltins builtins.intern "
-        "builtins.SystemExit builtins.KeyboardInterrupt builtins.GeneratorExit _warnings warnings.filterwarnings "
-        "warnings.simplefilter warnings.resetwarnings warnings.catch_warnings",
+        """
+        sys builtins.breakpoint builtins.exit builtins.quit builtins.copyright builtins.credits builtins.license _sitebuiltins
+        builtins.intern builtins.SystemExit builtins.KeyboardInterrupt builtins.GeneratorExit _warnings warnings.filterwarnings
+        warnings.simplefilter warnings.resetwarnings warnings.catch_warnings
+        """,
     ),
-    *FOUND,
 )

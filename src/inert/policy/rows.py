@@ -31,15 +31,16 @@ class Judgement:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Judgement cannot be changed ({name})")
 
-    __delattr__ = __setattr__  # type: ignore[assignment]
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a Judgement cannot be changed ({name})")
 
     def __repr__(self) -> str:
         return f"<Judgement {self.verdict}: {self.why}>"
 
 
 class Row:
-    """One judgement of many names. ``names`` is read by ``exact``: ``module: name name``, ending with a blank line or the next colon; or
-    by ``below``: dotted paths, each of which stands for itself and everything beneath it."""
+    """One judgement of many names. ``names`` is read by ``exact`` as ``module: name name module: name`` or by ``below`` as
+    dotted paths, each of which stands for itself and everything beneath it."""
 
     __slots__ = ("judgement", "names")
 

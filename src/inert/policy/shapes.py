@@ -25,31 +25,26 @@ HANDED_ON = Judgement(DANGEROUS, "it bears the name of a function that runs code
 COPY = Judgement(DANGEROUS, "it is a copy of a library that makes functions out of bytes", "", "https://github.com/cloudpipe/cloudpickle")
 PROGRAM = Judgement(DANGEROUS, "importing the module starts a program", "", "https://docs.python.org/3/library/__main__.html")
 
-ATTRIBUTES = frozenset(
-    """
+_ATTRIBUTES = """
 __base__ __bases__ __builtins__ __call__ __class__ __closure__ __code__ __defaults__ __del__ __delattr__ __dict__ __func__ __get__
 __getattr__ __getattribute__ __getstate__ __globals__ __init_subclass__ __kwdefaults__ __loader__ __mro__ __objclass__ __path__
 __prepare__ __reduce__ __reduce_ex__ __self__ __set__ __set_name__ __setattr__ __spec__ __subclasshook__ __subclasses__ __traceback__
 __wrapped__ __build_class__ __import__ ag_code ag_frame co_code cr_code cr_frame f_back f_builtins f_globals f_locals func_code
 func_globals gi_code gi_frame im_class im_func im_self mro tb_frame tb_next
-""".split()
-)
+"""
 # Functions that run code, load it or look it up, under names that are hardly ever given to anything else.
-FUNCTIONS = frozenset(
-    """
+_FUNCTIONS = """
 CDLL FunctionType Popen __import__ attrgetter check_call check_output eval exec exec_ execfile execl execle execlp execv execve execvp
 execvpe getattr getoutput getstatusoutput import_module load_library methodcaller os_system popen popen2 popen3 popen4 posix_spawn
 posix_spawnp resolve_name run_module run_path runcode runsource setattr spawnl spawnle spawnlp spawnv spawnve spawnvp startfile system
 urlopen urlretrieve
-""".split()
-)
+"""
 # Modules that other modules hold under their own names, or behind an underscore.
-MODULES = frozenset(
-    """
+_MODULES = """
 asyncio builtins codeop ctypes ftplib imp importlib inspect io linecache marshal multiprocessing nt os pdb pickle pkgutil posix pty pydoc
 requests runpy shutil smtplib socket sqlite3 ssl subprocess sys sysconfig tarfile tempfile threading urllib webbrowser zipfile zipimport
-""".split()
-)
+"""
+ATTRIBUTES, FUNCTIONS, MODULES = (frozenset(text.split()) for text in (_ATTRIBUTES, _FUNCTIONS, _MODULES))
 PICKLERS = frozenset(("cloudpickle", "cloudpickle_fast", "dill", "_dill"))
 
 

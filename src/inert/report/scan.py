@@ -32,26 +32,26 @@ NEXT = {
 }
 
 
-def scan_report(report: ScanReport) -> dict[str, Any]:
-    """The report as JSON has it; of several files the merged names and findings, and ``files`` with a report for each."""
+def report(found: ScanReport) -> dict[str, Any]:
+    """A scan as JSON has it; of several files the merged names and findings, and ``files`` with a report for each."""
     made: dict[str, Any] = {
-        "file": printable(report.file),
-        "verdict": report.verdict,
-        "summary": sentence(report),
-        "kind": report.kind,
-        "size": report.size,
+        "file": printable(found.file),
+        "verdict": found.verdict,
+        "summary": sentence(found),
+        "kind": found.kind,
+        "size": found.size,
         "weights_only": {
-            "accepts": report.weights_only.accepts,
-            "blocked": [printable(name) for name in report.weights_only.blocked],
-            "why": report.weights_only.why,
+            "accepts": found.weights_only.accepts,
+            "blocked": [printable(name) for name in found.weights_only.blocked],
+            "why": found.weights_only.why,
         },
-        "globals": [row(name) for name in report.globals],
-        "findings": notes(report.findings),
+        "globals": [row(name) for name in found.globals],
+        "findings": notes(found.findings),
     }
-    if report.files:
-        made["findings"] = [{"file": printable(one.file), **note} for one in report.files for note in notes(one.findings)]
-        made["counts"] = counts(report)
-        made["files"] = [scan_report(one) for one in report.files]
+    if found.files:
+        made["findings"] = [{"file": printable(one.file), **note} for one in found.files for note in notes(one.findings)]
+        made["counts"] = counts(found)
+        made["files"] = [report(one) for one in found.files]
     return made
 
 
@@ -65,6 +65,7 @@ def row(name: Name) -> dict[str, Any]:
         "calls": name.calls,
         "where": {"part": printable(name.part), "offset": name.offset},
         "how": name.how,
+        "written": printable(name.written),
         "why": name.why,
         "since": name.since or None,
         "link": name.link or None,

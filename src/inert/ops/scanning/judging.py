@@ -1,7 +1,8 @@
 """What the pickles of one file ask for: every name with its judgement, and what is odd about the calls.
 
-Knows: that a name is judged as Python's unpickler would import it; which calls are judged by their arguments as well (taking an attribute,
-encoding text, loading bytes); calls of what other calls gave; opcodes that change a class or module instead of an object.
+Knows: that a name is judged as Python's unpickler would import it; that making an object of a class is not calling it; which calls are
+judged by their arguments as well (taking an attribute, encoding text, loading bytes); calls of what other calls gave; opcodes that change
+a class or module instead of an object.
 Refuses to know: what single names do (inert.policy), and where pickles are (look.py).
 
 Facts: CPython 3.13 Lib/pickle.py (load_build, load_reduce: what is called when), Lib/encodings/__init__.py (a codec's name is imported);
@@ -33,6 +34,7 @@ Pair = tuple[str, str]
 
 NOTED = 50  # findings of one code that are kept; the others are counted
 NAMES = 20_000  # different names that are kept
+HEAD = 600  # characters of a text that tell what its bytes may be
 CHAIN = 64  # attributes of attributes
 LONGEST = 300  # characters of a name that are shown
 GETATTR = frozenset((("builtins", "getattr"),))
@@ -43,6 +45,7 @@ BY_ARGUMENTS = GETATTR | GETTER | ENCODE | LOADER  # clean where each call of th
 CODECS = frozenset(
     ("latin1", "latin-1", "latin_1", "iso-8859-1", "iso8859-1", "utf-8", "utf8", "utf_8", "ascii", "us-ascii", "raw_unicode_escape")
 )
+MAKES = frozenset(("NEWOBJ", "NEWOBJ_EX"))  # what makes objects without calling the class
 CHANGES = frozenset(("BUILD", "APPEND", "APPENDS", "ADDITEMS", "SETITEM", "SETITEMS"))
 WHY = {  # of names that are judged by their calls
     "attribute": "takes attributes of names by names that are written down; each is judged itself",
@@ -53,16 +56,16 @@ WHY = {  # of names that are judged by their calls
 
 class Name:
     """One name that pickles of the file import: (module, name) as Python's unpickler has it, its verdict and why; how often it is
-    imported (``count``) and called (``calls``); where it is first asked for."""
+    imported (``count``) and called (``calls``); where it is first asked for, and as what it is ``written`` there."""
 
-    __slots__ = ("calls", "count", "how", "link", "module", "name", "offset", "part", "since", "verdict", "why")
+    __slots__ = ("calls", "count", "how", "link", "module", "name", "offset", "part", "since", "verdict", "why", "written")
 
-    def __init__(self, module: str, name: str, part: str, offset: int, how: str) -> None:
+    def __init__(self, module: str, name: str, part: str, offset: int, how: str, written: str) -> None:
         said = judge(module, name)
         self.module, self.name = module[:LONGEST], name[:LONGEST]
         self.verdict, self.why, self.since, self.link = said.verdict, said.why, said.since, said.link
         self.count = self.calls = 0
-        self.part, self.offset, self.how = part, offset, how
+        self.part, self.offset, self.how, self.written = part, offset, how, written[: 2 * LONGEST]
 
     @property
     def dotted(self) -> str:
@@ -88,6 +91,8 @@ class Names:
         self.verdicts: set[str] = set()
         self.settled: dict[Pair, str] = {}  # names that were judged by their calls, with why …
         self.unsettled: set[Pair] = set()  # … and those that once were used in another way
+        self.worse: set[Pair] = set()  # classes that are worse to call than to fill …
+        self.called: set[Pair] = set()  # … and names that were called, or handed to those who may call them
         self.blobs: list[
             tuple[bytes | bytearray, str, bool]
         ] = []  # constants that begin like a pickle or archive: bytes, part, loaded for sure
@@ -122,6 +127,9 @@ class Names:
         for pair in self.unsettled & self.names.keys():
             self.names[pair].verdict = DANGEROUS
             self.names[pair].why = "what it gives is only known while loading"
+        for pair in self.worse - self.called:
+            said = judge(*pair, made=True)
+            self.names[pair].verdict, self.names[pair].why = said.verdict, said.why
         return overall([*self.verdicts, *(name.verdict for name in self.names.values())])
 
     # -- documents ----------------------------------------------------------------------------------------------------------
@@ -136,12 +144,13 @@ class Names:
         calls: list[Call] = []
         for node in others:
             if type(node) is Global:
-                self._import(node.imported, part, base + node.offset, node.how)
+                self._import(node.imported, part, base + node.offset, node.how, f"{node.module}.{node.name}")
             elif type(node) is Call:
                 calls.append(node)
         for run in runs:
             for template, count in Counter(run.templates).items():
                 self._count(template.function, count)
+                self.called.add(template.function.imported)
                 self._count(template.hooks, count)
                 if template.function.imported in BY_ARGUMENTS:
                     self.unsettled.add(template.function.imported)
@@ -149,7 +158,7 @@ class Names:
             _Calls(self, document, calls, part, base).look()
         self._constants(document, calls, part)
 
-    def _import(self, pair: Pair, part: str, offset: int, how: str) -> Name:
+    def _import(self, pair: Pair, part: str, offset: int, how: str, written: str = "") -> Name:
         known = self.names.get(pair)
         if known is None:
             if len(self.names) >= NAMES:
@@ -157,7 +166,9 @@ class Names:
                 pair = ("", "(names beyond the limit)")
                 known = self.names.get(pair)
             if known is None:
-                known = self.names[pair] = Name(*pair, part, offset, how)
+                known = self.names[pair] = Name(*pair, part, offset, how, written or ".".join(pair))
+                if judge(*pair, made=True).verdict != known.verdict:
+                    self.worse.add(pair)
         known.count += 1
         return known
 
@@ -168,16 +179,20 @@ class Names:
                 known.calls += count
 
     def _constants(self, document: Document, calls: list[Call], part: str) -> None:
-        loaded = set()
+        """Bytes in a pickle that begin like a file, or that are loaded as one: those of one constant once."""
+        known: set[int] = set()
         for call in calls:
-            data = raw_bytes(call.arguments[0]) if call.dotted == "torch.storage._load_from_bytes" and _arguments(call, 1) else None
+            sure = call.dotted == "torch.storage._load_from_bytes"
+            if not (sure or call.dotted == "_codecs.encode") or not _arguments(call, 1):
+                continue
+            value = call.arguments[0]
+            value = value.arguments[0] if isinstance(value, Call) and _arguments(value, 1) else value
+            if id(value) in known or (not sure and not (type(value) is str and BEGINS.match(value[:HEAD].encode("latin-1", "replace")))):
+                continue
+            known.add(id(value))
+            data = raw_bytes(call.arguments[0] if sure else call)
             if data is not None:
-                loaded.add(bytes(data))
-                self.blobs.append((data, f"{part}@{call.offset}", True))
-            elif call.dotted == "_codecs.encode":
-                data = raw_bytes(call)
-                if data is not None and BEGINS.match(data):
-                    self.blobs.append((data, f"{part}@{call.offset}", False))
+                self.blobs.append((data, f"{part}@{call.offset}", sure))
         self.blobs += [(data, f"{part}@{offset}", False) for offset, data in document.blobs]
 
 
@@ -202,7 +217,7 @@ class _Calls:
                 self._change(call)
             elif call.how != "STACK_GLOBAL":
                 self._function(call, call.function)
-        if self.special:
+        if self.special or self.names.worse:
             self._passed_on()
 
     def _change(self, call: Call) -> None:
@@ -222,6 +237,8 @@ class _Calls:
             if pair in BY_ARGUMENTS:
                 self.special.add(pair)
                 self._by_arguments(call, pair)
+            elif call.how not in MAKES:
+                self.names.called.add(pair)
         elif isinstance(function, Call):
             getter = function.function
             if type(getter) is Global and getter.imported in GETTER:
@@ -264,6 +281,7 @@ class _Calls:
             self._unsettle(pair, "pickle-getattr", f"{'.'.join(pair)} of {_what(call)}", call)
             return
         self._settle(pair, "attribute")
+        self.names.called.add(meant)
         self.names._import(meant, self.part, self.base + call.offset, ".".join(pair))
 
     def _settle(self, pair: Pair, why: str) -> None:
@@ -276,8 +294,9 @@ class _Calls:
     def _passed_on(self) -> None:
         """Names that are judged by their calls may be called by others too, once they are passed on."""
         for value in values(self.document, self.calls):
-            if type(value) is Global and value.imported in BY_ARGUMENTS:
-                self.names.unsettled.add(value.imported)
+            if type(value) is Global:
+                self.names.called.add(value.imported)
+                self.names.unsettled.update({value.imported} & BY_ARGUMENTS)
             elif type(value) is Call and type(value.function) is Global and id(value) not in self.applied:
                 self.names.unsettled.update({value.function.imported} & GETTER)
 

@@ -105,7 +105,9 @@ class Look:
             self.note("scan-limit", f"files inside of each other, more than {DEPTH} deep", part)
             return
         head = source.read(0, min(HEAD, source.size))
-        taken = self._archive(source, head, part, depth, sure) or self._tar(source, head, part, depth)
+        zipped = head.startswith(b"PK") and self._archive(source, head, part, depth, sure)
+        taken = self._tar(source, head, part, depth) or zipped  # a tar archive may end with a member that is a zip archive
+        taken = taken or self._archive(source, head, part, depth, sure)
         taken = self._compressed(source, head, part, depth, sure) or taken
         if not taken or not head.startswith(b"PK"):
             taken = streams.read(self, source.span(), part, sure and not taken) or taken
