@@ -36,7 +36,7 @@ compression) makes no difference.
 
 Exit code: 0 the same, 1 different, 2 could not do it."""
 SHOWN = 40  # rows of each table
-ROOM = 44  # columns of a name: the figures beside it fit a narrow terminal then
+ROOMS = (48, 60, 80)  # columns of a name, the least by which all can be told apart: the figures beside it fit a narrow terminal then
 LISTS = {
     "--keep": ("PATTERN", "only tensors and values that fit: a name, what it lies in, or a glob"),
     "--drop": ("PATTERN", "all but what fits, such as optimizer_states"),
@@ -156,8 +156,12 @@ def changed_rows(found: list[Change], full: bool, regular: set[str]) -> list[tup
 
 def brief(names: Sequence[str], full: bool) -> list[str]:
     """Names as cells: long ones without their middle, unless two would look alike."""
-    made = [name if full else middle(name, ROOM) for name in names]
-    twice = {one for one, count in Counter(made).items() if count > 1}
+    made, twice = list(names), set()
+    for room in () if full else ROOMS:
+        made = [middle(name, room) for name in names]
+        twice = {one for one, count in Counter(made).items() if count > 1}
+        if not twice:
+            break
     return [(name if one in twice else one) or '""' for name, one in zip(names, made, strict=True)]
 
 

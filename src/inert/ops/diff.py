@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack
+from itertools import chain
 from math import isfinite
 
 from ..checkpoint import Calm, Checkpoint
@@ -86,9 +87,12 @@ def diff(
             expect(sum(max(tensor.nbytes, 0) for side in held for tensor in side.values()))
         made = Difference(_side(first, held[0], parts[0]), _side(second, held[1], parts[1]))
         made.accepted = auto_rename
-        _compare_tensors(made, held, rules, Comparer(tolerance, ignore_dtype, done), done)
+        comparer = Comparer(tolerance, ignore_dtype, done)
+        _compare_tensors(made, held, rules, comparer, done)
         if not only:
-            _compare_values(made, first, second, Values(tolerance, bounds, keep, drop))
+            walk = Values(tolerance, bounds, keep, drop)
+            walk.beside(chain(first.tensors.values(), second.tensors.values()), comparer.unlike)
+            _compare_values(made, first, second, walk)
             if not keep and not drop:
                 compare_code(made, first, second)
                 compare_metadata(made, first, second)

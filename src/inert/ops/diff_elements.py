@@ -11,7 +11,7 @@ from itertools import count as counting
 from math import prod
 
 from ..errors import UnsupportedError
-from ..layout import item_geometry, items_of, pieces, reach
+from ..layout import is_contiguous, item_geometry, items_of, pieces, reach
 from ..stats import numbers
 from .diff_figures import Figures, Tolerance, measure, opaque
 from .diff_numbers import unequal
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..dtypes import DType
+    from ..layout import Layout
     from ..source import Span
     from ..tensor import Tensor
 
@@ -125,19 +126,20 @@ class Scaled:
         return ((integers.astype(np.float64) - zeros[at]) * scales[at]).astype(np.float32)
 
 
-def run_of(tensor: Tensor) -> Span | None:
-    """Where the elements lie in order as little-endian items; None where they must be gathered or turned. Raises as ``chunks()`` does."""
-    layout = tensor.layout
-    from ..layout import is_contiguous
-
+def in_order(layout: Layout) -> bool:
+    """Whether the elements lie one after the other as little-endian items."""
     if layout.storage is None or layout.kind == "strings" or layout.conj or layout.neg:
+        return False
+    return (layout.storage.order != "big" or layout.dtype.unit <= 1) and is_contiguous(*item_geometry(layout)[:2])
+
+
+def run_of(tensor: Tensor) -> Span | None:
+    """Where the elements lie in order; None where they must be gathered or turned. Raises as ``chunks()`` does."""
+    layout = tensor.layout
+    if layout.storage is None or not in_order(layout):
         return None
-    if layout.storage.order == "big" and layout.dtype.unit > 1:
-        return None
-    shape, strides, offset = item_geometry(layout)
-    if not is_contiguous(shape, strides):
-        return None
-    return layout.storage.span().sub(offset * layout.dtype.itemsize, items_of(layout.dtype, layout.shape) * layout.dtype.itemsize)
+    width = layout.dtype.itemsize
+    return layout.storage.span().sub(item_geometry(layout)[2] * width, items_of(layout.dtype, layout.shape) * width)
 
 
 def extent_of(tensor: Tensor) -> Span | None:

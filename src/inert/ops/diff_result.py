@@ -6,7 +6,10 @@ Refuses to know: how it was found, and how it is shown (report/diff.py).
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
+
+from .diff_tensors import DIFFERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,8 +82,5 @@ class Difference:
     @property
     def kinds(self) -> dict[str, int]:
         """In how many tensors what differs: {"values": 3, "dtype": 1}."""
-        found: dict[str, int] = {}
-        for change in self.changed:
-            for word in change.differs:
-                found[word] = found.get(word, 0) + 1
-        return found
+        counts = Counter(word for change in self.changed for word in change.differs)
+        return {word: counts[word] for word in DIFFERS if counts[word]}

@@ -10,8 +10,8 @@ from __future__ import annotations
 from math import prod
 
 from ..errors import FormatError, InertError, UnsupportedError
-from ..layout import REFUSED, is_contiguous
-from .diff_elements import both, compare, extent_of, run_of, same_bytes, value_shape
+from ..layout import REFUSED
+from .diff_elements import both, compare, extent_of, in_order, same_bytes, value_shape
 from .diff_figures import Figures
 from .views import place
 
@@ -88,7 +88,9 @@ class Comparer:
         made = Change(name, other, a, b)
         found = list(self._facts(a, b))
         outcome = self._outcome(a, b)
-        made.figures, made.component, made.why = outcome.figures, outcome.component, outcome.why
+        word, why = self._scales(a.layout, b.layout)
+        found += [word] if word else []
+        made.figures, made.component, made.why = outcome.figures, outcome.component, outcome.why or why
         if outcome.damaged:
             found.append("damaged")
         elif outcome.why:
@@ -99,6 +101,11 @@ class Comparer:
         figures = outcome.figures
         return made if made.differs or (figures is not None and (figures.within or figures.bits)) else None
 
+    def unlike(self, a: Tensor, b: Tensor) -> bool:
+        """Whether two tensors differ, beyond the tolerance."""
+        found = self("", "", a, b)
+        return found is not None and bool(found.differs)
+
     def _facts(self, a: Tensor, b: Tensor) -> Any:
         one, other = a.layout, b.layout
         if family(one) != family(other):
@@ -107,15 +114,20 @@ class Comparer:
             yield "dtype"
         if value_shape(one.dtype, one.shape) != value_shape(other.dtype, other.shape):
             yield "shape"
-        if one.quantization and other.quantization and not self._same_scales(one, other):
-            yield "quantization"
 
-    def _same_scales(self, one: Layout, other: Layout) -> bool:
-        if one.quantization != other.quantization:
-            return False
-        pairs = [(part, other.components.get(role)) for role, part in one.components.items()]
-        found = [self._outcome(part, there) if there is not None else None for part, there in pairs]
-        return all(each is not None and _equal(each) for each in found)
+    def _scales(self, one: Layout, other: Layout) -> tuple[str, str]:
+        """What differs in how integers are meant ("quantization", or "damaged" with the reason), "" where nothing does."""
+        mine, its = one.quantization or {}, other.quantization or {}
+        if not mine or not its:
+            return "", ""
+        alike = mine.keys() == its.keys() and all(held == its[key] or repr(held) == repr(its[key]) for key, held in mine.items())
+        for role, part in one.components.items() if alike else ():
+            there = other.components.get(role)
+            found = self._outcome(part, there) if there is not None else None
+            if found is not None and found.why:
+                return "damaged" if found.damaged else "unread", f"{role}: {found.why}"
+            alike = alike and found is not None and _equal(found)
+        return "" if alike else "quantization", ""
 
     def _outcome(self, a: Tensor, b: Tensor, level: int = 0) -> Outcome:
         key = place(a.layout), place(b.layout)
@@ -172,7 +184,7 @@ class Comparer:
             return False
         if one.storage is None or other.storage is None or one.storage.order != other.storage.order:
             return False
-        if is_contiguous(one.shape, one.strides) and run_of(a) is not None:
+        if in_order(one):
             return False  # compared as it is read anyway
         left, right = extent_of(a), extent_of(b)
         if left is None or right is None or left.length > GAPS * a.nbytes:

@@ -23,7 +23,7 @@ from .diff_leaves import Leaves
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
     from ..limits import Limits
@@ -88,6 +88,15 @@ class Values:
         self.skipped = 0
         self.leafless: dict[int, bool] = {}  # containers by id: whether nothing but tensors is in them
         self.leaves = Leaves(tolerance)
+        self.tensors: list[Tensor] = []
+        self.named: set[int] = set()  # ids of tensors that are told by name
+        self.looked = False  # for components of these
+        self.unlike: Callable[[Tensor, Tensor], bool] | None = None
+
+    def beside(self, tensors: Iterable[Tensor], unlike: Callable[[Tensor, Tensor], bool]) -> None:
+        """``tensors``: those that are compared by name · ``unlike``: whether two others differ."""
+        self.tensors, self.unlike = [*tensors], unlike
+        self.named = {id(tensor) for tensor in self.tensors}
 
     def run(self, a: Any, b: Any, name: str = "") -> None:
         """Compare two values, which stand at the path ``name`` (a root: "")."""
@@ -134,6 +143,7 @@ class Values:
             return None
         kind, other = kind_of(a), kind_of(b)
         if kind == other == "tensor":
+            self._unlisted(a, b, link, minor, whole)
             mine, its = (MISSING if side.layout.attributes is None else side.layout.attributes for side in (a, b))
             return iter([("attributes", mine, its)]) if mine is not its else None
         if kind != other:
@@ -153,6 +163,26 @@ class Values:
         if kind == "mapping" and reordered(a, b):
             self._minor("order", link)
         return ENTRIES[kind](a, b)
+
+    def _unlisted(self, a: Any, b: Any, link: Link, minor: bool, whole: bool) -> None:
+        """Tensors without a name, such as those in the attributes of another, are values like any others."""
+        if whole and self.unlike is not None and not (self._named(a) and self._named(b)) and self.unlike(a, b):
+            self._note(a, b, link, minor)
+
+    def _named(self, tensor: Any) -> bool:
+        """Whether a tensor is told by name, or as a component of one that is."""
+        if id(tensor) in self.named:
+            return True
+        if not self.looked:
+            self.looked = True
+            for one in self.tensors:
+                parts = [*one.layout.components.values()]
+                while parts:
+                    part = parts.pop()
+                    if id(part) not in self.named:
+                        self.named.add(id(part))
+                        parts += part.layout.components.values()
+        return id(tensor) in self.named
 
     def _one_sided(self, a: Any, b: Any) -> Iterator[Entry] | None:
         """What is in a container that has no partner, where patterns keep some of it."""
@@ -217,7 +247,7 @@ class Values:
     def _tells(self, value: Any) -> bool:
         """Whether a value that has no partner is to be told: not where there are only tensors in it, which are told by name."""
         if value is MISSING or isinstance(value, Tensor):
-            return False
+            return value is not MISSING and self.unlike is not None and not self._named(value)
         if lone(value):
             return True
         if id(value) not in self.leafless:
