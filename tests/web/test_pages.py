@@ -58,13 +58,14 @@ def window(browser: Any, served: Served) -> Iterator[Window]:
 @pytest.mark.parametrize("name", SHOWN)
 def test_every_page_of_every_kind_of_file(window: Window, index: dict[str, int], name: str) -> None:
     listed = window.served.api("files")["files"][index[name]]
+    sentence = window.served.api(f"{index[name]}/overview")["info"]["sentence"]
     for page in PAGES:
         shown = window.go(f"/{index[name]}/{page}")
         assert not shown.query_selector("[role=alert]"), (page, window.text())
         assert shown.query_selector('nav#pages a[aria-current="page"]').inner_text().lower() == page
         assert listed["name"] in window.text()
     window.go(f"/{index[name]}/overview")
-    assert listed["sentence"] in window.text()
+    assert sentence in window.text()
     assert "Would torch load it?" in window.text()
 
 
@@ -253,6 +254,17 @@ def test_light_and_dark(window: Window, index: dict[str, int]) -> None:
     assert page.evaluate(back) != light
     page.click("#theme")
     assert page.evaluate(back) == light
+
+
+def test_the_first_paint_of_fifty_thousand_tensors(window: Window, index: dict[str, int]) -> None:
+    """What the file is stands on the page within a second of asking for it; all of the overview follows."""
+    page = window.page
+    page.goto(f"{window.served.address}#/{index['many']}/overview")
+    page.wait_for_selector("h1:has-text('torch-zip')")
+    paints = page.evaluate("performance.getEntriesByType('paint').map((one) => one.startTime)")
+    assert paints
+    assert max(paints) < 1000, paints
+    page.wait_for_selector("h1:has-text('50,000 tensors')")
 
 
 def test_fifty_thousand_rows_stay_smooth(window: Window, index: dict[str, int]) -> None:

@@ -27,6 +27,7 @@ AVERAGES = ("ema", "shadow", "averaged", "swa")
 
 
 def listing(opened: Sequence[Opened]) -> dict[str, Any]:
+    """Every file with what is known at once: its name, size and format, or why it was refused."""
     return {"version": version("inert"), "files": [_file(one) for one in opened]}
 
 
@@ -37,9 +38,8 @@ def _file(opened: Opened) -> dict[str, Any]:
         "path": printable(opened.path),
     }
     if opened.refusal is not None:
-        return {**made, "size": opened.size, "format": "", "sentence": "", "refused": printable(str(opened.refusal))}
-    report = _report(opened)
-    return {**made, "size": report["size"], "format": report["format"], "sentence": report["sentence"]}
+        return {**made, "size": opened.size, "format": "", "refused": printable(str(opened.refusal))}
+    return {**made, "size": opened.size, "format": opened.checkpoint.format}
 
 
 def _report(opened: Opened) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def _shares(report: dict[str, Any]) -> dict[str, int]:
 def scan(opened: Opened, words: Words) -> dict[str, Any]:
     """What ``inert scan`` says of the file."""
     from ..ops.scan import scan as scanned
-    from ..report.scan import scan_report
+    from ..report.scan import report
 
-    made: dict[str, Any] = opened.once("scan", lambda: scan_report(scanned(opened.path)))
+    made: dict[str, Any] = opened.once("scan", lambda: report(scanned(opened.path)))
     return made

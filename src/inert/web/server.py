@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from importlib.resources import files as resources
 from secrets import token_urlsafe
-from threading import Semaphore
+from threading import Semaphore, Thread
 
 from starlette.applications import Starlette
 from starlette.concurrency import iterate_in_threadpool, run_in_threadpool
@@ -157,6 +158,13 @@ def lines(begin: Callable[[], Iterator[dict[str, Any]]]) -> Iterator[bytes]:
             yield json.dumps({"error": printable(str(error)), "code": type(error).__name__}).encode() + b"\n"
 
 
+def _ahead(opened: Sequence[Opened]) -> None:
+    """Work out what the page will ask for first, while the browser starts."""
+    for one in opened[:1]:
+        with suppress(InertError, OSError):  # the answer says so
+            overview.overview(one, Words({}))
+
+
 def guarded(opened: Sequence[Opened], token: str, port: int) -> Guard:
     return Guard(Page(opened).application, token, port)
 
@@ -169,6 +177,7 @@ def serve(opened: Sequence[Opened], port: int, ready: Callable[[str], None]) -> 
     import uvicorn
 
     token = token_urlsafe(24)
+    Thread(target=_ahead, args=(opened,), name="inert-ahead", daemon=True).start()
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(("127.0.0.1", port))

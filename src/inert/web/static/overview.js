@@ -17,6 +17,7 @@ export async function overviewPage(main, { file, index, signal }) {
     safety(main, index, signal);
     return;
   }
+  put(main, h("section", { class: "card wide" }, h("h1", {}, `${file.format} · ${size(file.size)}`), h("p", { class: "quiet" }, "Reading …")));
   const { info, tree, shares } = await get(`${index}/overview`);
   if (signal.aborted) return;
   const badges = h("div", { class: "badges" }, health(info.notes, index), h("span", { class: "badge", id: "verdict" }, "Looking whether it is safe …"));
