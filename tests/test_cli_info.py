@@ -135,7 +135,7 @@ def test_the_versions_that_take_it(run: Run) -> None:
     said = json.loads(run("info", "--json", path)[1])["loads"]["weights_only"]
     assert (said["since"], {one["ok"] for one in said["versions"].values()}) == ("", {False})
     text = run("info", path.with_name("sparse.pt"))[1]
-    assert "by version: taken by torch 2.2 to 2.15; torch 2.1 stops: " in text
+    assert "by version: taken by torch 2.1 to 2.15; torch 2.0 stops: " in text
 
 
 def test_as_many_sections_as_there_are_keys(run: Run, tmp_path: Path) -> None:

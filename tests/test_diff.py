@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 import struct
+import zipfile
 from collections import OrderedDict
 from pathlib import Path
 from typing import Any
@@ -348,3 +349,59 @@ def test_hostile_and_broken_files_end_in_a_result_or_one_line(folder: str) -> No
                 assert str(error).count("\n") == 0
                 ends.add("error")
     assert ends == {"result", "error"}
+
+
+def test_strings_of_tensorflow(tmp_path: Path) -> None:
+    with inert.open(HERE / "tf" / "strings") as ckpt:
+        name = next(name for name, tensor in ckpt.tensors.items() if tensor.dtype == "string" and tensor.shape)
+        held = ckpt.tensors[name].numpy().copy()
+        held.flat[-1] = b"another"
+        ckpt.tensors[name] = held
+        ckpt.save(tmp_path / "edited")
+        found = inert.diff(HERE / "tf" / "strings", tmp_path / "edited", drop=["_CHECKPOINTABLE_OBJECT_GRAPH"])
+    assert [one.name for one in found.changed] == [name]
+    figures = found.changed[0].figures
+    assert figures is not None
+    assert (figures.count, figures.different, figures.first) == (held.size, 1, held.size - 1)
+    assert figures.firsts is not None
+    assert figures.firsts[1] == b"another"
+
+
+def test_another_program_of_the_same_weights() -> None:
+    path = HERE / "script" / "kinds.pt"
+    same, other = io.BytesIO(), io.BytesIO()
+    with zipfile.ZipFile(path) as archive, zipfile.ZipFile(same, "w") as one, zipfile.ZipFile(other, "w") as two:
+        for name in archive.namelist():
+            data = archive.read(name)
+            one.writestr(name, data)
+            two.writestr(name, data + b"# more\n" if name.endswith("/code/__torch__.py") else data)
+    found = inert.diff(path, same)
+    assert (found.same, found.values_count) == (True, 0), "stored or deflated, it is the same code"
+    for first in (path, same):
+        found = inert.diff(first, other)
+        assert (found.same, found.changed, found.values_count) == (False, [], 1)
+        assert (found.values[0].path, found.values[0].a) == ("code/__torch__.py", "686 bytes of code")
+
+
+def test_metadata_of_safetensors_is_minor() -> None:
+    def file(text: str) -> io.BytesIO:
+        header = json.dumps({"__metadata__": {"by": text}, "w": {"dtype": "U8", "shape": [2], "data_offsets": [0, 2]}}).encode()
+        return io.BytesIO(struct.pack("<Q", len(header)) + header + b"ab")
+
+    found = inert.diff(file("me"), file("you"))
+    assert (found.same, [(one.what, one.names) for one in found.minor]) == (True, [("metadata", ["by"])])
+    assert sentences(found)[1] == "no effect on values: 1 entry of metadata"
+
+
+def test_quantised_tensors_and_what_they_stand_for(tmp_path: Path) -> None:
+    path = HERE / "torch" / "quantized.pt"
+    with inert.open(path) as ckpt:
+        plain = {name: ckpt.tensors[name].dequantize() for name in ("qint8", "quint8", "channels", "float channels", "transposed")}
+    saved(tmp_path / "plain.pt", plain)
+    found = inert.diff(path, tmp_path / "plain.pt", keep=list(plain))
+    assert {one.name for one in found.changed} == plain.keys()
+    assert all(set(one.differs) == {"kind", "dtype"} for one in found.changed), "their elements are the same numbers"
+    plain["channels"] = plain["channels"] + np.float32(1)
+    (one,) = inert.diff(path, saved(tmp_path / "plain.pt", plain), keep=["channels"]).changed
+    assert one.figures is not None
+    assert (one.figures.different, one.figures.max_abs) == (12, pytest.approx(1, rel=1e-5))

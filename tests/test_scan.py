@@ -116,6 +116,9 @@ def test_names_stand_in_the_order_of_their_import_with_their_place() -> None:
         (b"\x80\x02\x80\x04cos\nsystem\n)R.", "os.system"),  # a second PROTO
         (b"(S'true'\nios\nsystem\n.", "os.system"),  # INST
         (b"\x80\x02cos\nsystem\nX\x04\0\0\0true\x85\x81.", "os.system"),  # NEWOBJ
+        (b"(S'true'\nios\nsystem_", "os.system"),  # INST at the very end: Python leaves the last byte out, and calls it
+        (b"ios\nsystem\n.", "os.system"),  # INST without a mark: Python's own unpickler imports before it looks for one
+        (b"\x80\x04\x95\xff\0\0\0\0\0\0\0\x8c\x02os\x940\x8c\x06system\x940h\x00h\x01\x93)R.", "os.system"),  # a frame beyond the end
     ],
 )
 def test_tricks_of_the_opcodes_hide_no_name(data: bytes, name: str) -> None:
@@ -136,6 +139,7 @@ def test_tricks_of_the_opcodes_hide_no_name(data: bytes, name: str) -> None:
         (b"\x80\x04cgone\nThing\n}\x8c\x01a\x8c\x01bsb.", "pickle-changes-name"),  # BUILD on a class
         (b"\x80\x04cgone\nThing\n)R)R.", "pickle-calls-result"),
         (b"\x80\x04\x95\x03\0\0\0\0\0\0\0cgone\nThing\n.", "pickle-frame"),
+        (b"\x80\x04\x95\xff\0\0\0\0\0\0\0cgone\nThing\n.", "pickle-frame"),  # beyond the end
         (b"\x80\x02\x80\x04cgone\nThing\n.", "pickle-proto"),
         (b"\x80\x04c_codecs\nencode\n\x8c\x01a\x8c\x05rot13\x86R.", "pickle-codec"),
         (b"\x80\x04ctorch.storage\n_load_from_bytes\ncgone\nmake\n)R\x85R.", "pickle-loads-bytes"),
@@ -222,12 +226,28 @@ PLACES: dict[str, Callable[[], bytes]] = {
 }
 
 
+TOLD = {  # which also say that they are odd
+    "an archive behind another": "zip-several",
+    "a member that no directory names": "zip-stray",
+    "bytes in a pickle": "pickle-embedded",
+    "behind the archive": "pickle-elsewhere",
+}
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_a_call_is_found_wherever_it_stands(place: str) -> None:
     report = scan(PLACES[place]())
     assert report.verdict == "dangerous", report.findings
     assert {"os.system", "posix.system"} & set(names(report, "dangerous"))
     assert all(str(finding).isprintable() for finding in report.findings)
+    assert TOLD.get(place, "") in ("", *codes(report))
+
+
+def test_what_is_nothing_to_load_is_told() -> None:
+    report = scan(b"\x89PNG\r\n\x1a\n" + bytes(40))
+    assert (report.verdict, codes(report)) == ("clean", {"scan-nothing"})
+    package = scan(zipped({"m/__init__.py": b"import os\n"}))
+    assert codes(package) >= {"source-file"}
 
 
 BROKEN: dict[str, tuple[Callable[[], bytes], str]] = {
@@ -272,6 +292,12 @@ def test_hiding_is_a_finding(name: str) -> None:
     report = scan(made())
     assert code in codes(report)
     assert report.verdict == verdict
+
+
+def test_a_name_is_imported_before_the_fault_whatever_it_is() -> None:
+    for proto in range(6):
+        report = scan(b"\x80" + bytes([proto]) + b"]cgone\nThing\n\xff")
+        assert (report.verdict, names(report)) == ("unreadable", ["gone.Thing"])
 
 
 def test_nested_too_deep_is_unreadable() -> None:

@@ -137,3 +137,9 @@ def test_a_handed_file_is_judged_as_safetensors_since_2_13() -> None:
         spelled(version): "new" if version >= HANDED else "old" for version in VERSIONS
     }
     assert since({"2.0": old, "2.1": new_, "2.2": old}) == "2.2"
+
+
+def test_the_document_has_a_row_for_each_version() -> None:
+    text = (REPOSITORY / "docs" / "loading.md").read_text(encoding="utf-8")
+    assert all(f"\n| {spelled(version)} | " in text for version in VERSIONS)
+    assert all(f"`{dotted}`" in text for dotted in SINCE)

@@ -24,18 +24,20 @@ if TYPE_CHECKING:
 
 PIECE = 1 << 18  # bytes read at once: they stay in the processor's cache until they are summed
 AHEAD = 4  # jobs for each thread that are begun before their answers are asked for
+CODING = "bits of a compressed stream that make no difference to what comes out, which has a checksum"
 HIT = 10_000  # tensors that one finding names
 
 
 class Unchecked:
     """Bytes that were not verified: ``why``, in which ``part`` of which ``file``, ``runs`` as (offset, size) in that file, and the
-    ``tensors`` that lie there. No runs: the whole part."""
+    ``tensors`` that lie there. No runs: the whole part. ``harmless``: what is not found there makes no difference to what is read."""
 
-    __slots__ = ("file", "part", "runs", "tensors", "why")
+    __slots__ = ("file", "harmless", "part", "runs", "tensors", "why")
 
     def __init__(
         self, why: str, file: str, part: str = "", runs: list[tuple[int, int]] | None = None, tensors: tuple[str, ...] = ()
     ) -> None:
+        self.harmless = False
         self.why = why
         self.file = file
         self.part = part
@@ -95,6 +97,13 @@ class Inspector:
         """What is not verified."""
         with self.tally.lock:
             self.tally.unchecked.append(Unchecked(why, file, part, runs, tensors))
+
+    def coding(self, file: str, part: str, runs: list[tuple[int, int]]) -> None:
+        """Compressed data whose content has a checksum: one content can be coded in many ways, and some bits only fill up."""
+        one = Unchecked(CODING, file, part, runs)
+        one.harmless = True
+        with self.tally.lock:
+            self.tally.unchecked.append(one)
 
     def read(self, size: int, parts: int = 0) -> None:
         """So many bytes have been checked, and these parts."""

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .torch.build import Builder
 
 
+FILES = ("torch-zip", "torchscript", "torch-package", "torch-export", "torch-tar", "torch-legacy", "pickle", "safetensors")  # one file each
 SAFETENSORS = ".safetensors"  # whoever goes by it takes nothing else
 TORCH = (".pt", ".pth")  # for torch.load, which refuses a pickle that torch.save did not write, and safetensors
 
@@ -137,6 +138,10 @@ class Content:
     def checks(self) -> tuple[Callable[[Any, Inspector], Iterator[Finding]], ...]:
         """The checks that read all of it, beside what ``notes`` says: functions of this Content and an Inspector."""
         return ()
+
+    def storage_key(self, record: str) -> str:
+        """What the storage is called that a part of the file holds; "" where that cannot be said."""
+        return ""
 
     def close(self) -> None:
         self.source.close()
@@ -354,7 +359,7 @@ def aliased(aliases: Mapping[str, str]) -> list[Finding]:
 def misnamed(content: Content) -> list[Finding]:
     """A note where the file's name promises a format that programs go by, and the content is another."""
     name, format = content.source.name, content.format
-    low = name.lower()
+    low = name.lower() if format in FILES else ""
     if (low.endswith(SAFETENSORS) and format != "safetensors") or (low.endswith(TORCH) and format in ("pickle", "safetensors")):
         return [Finding("file-name", f"it is called {low[low.rindex('.') :]}, and is {format}", name)]
     return []

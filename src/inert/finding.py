@@ -150,6 +150,7 @@ CODES: dict[str, tuple[str, str]] = {
     "tf-shard-missing": (ERROR, "get the missing file and put it beside the index; names, types and shapes are known without it"),
     "tf-shard-short": (ERROR, "the file is cut short, or index and data are of two saves; get all files of one save"),
     "tf-shard-long": (WARNING, "the index and this file may be of two saves; check them by verify, or get all files of one save"),
+    "tf-gap": (WARNING, "TensorFlow fills up with zeros and does not look there; the file is damaged, or of another program"),
     "tf-overlap": (ERROR, "no writer makes tensors that share bytes; treat the file with suspicion"),
     "tf-mixed-steps": (ERROR, "index and data are of two saves, of different steps most likely; get all files of one save"),
     "tf-tensor-crc": (ERROR, "the stored bytes are damaged; get the file again"),

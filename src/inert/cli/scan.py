@@ -48,7 +48,7 @@ def parser() -> Parser:
 def run(options: Namespace) -> int:
     paths = [options.file, *options.files]
     found = listed(paths)
-    report = scan(found[0]) if found == paths else _many(paths, found, options.jobs)
+    report = scan(found[0]) if len(paths) == 1 and found == paths else _many(paths, found, options.jobs)
     if options.sarif:
         from ..report.sarif import sarif
 

@@ -40,13 +40,14 @@ PIECE = 1 << 18  # bytes inflated at once
 class Look:
     """What looking at some members has given."""
 
-    __slots__ = ("bare", "extras", "filler", "findings", "parts")
+    __slots__ = ("bare", "closed", "coded", "extras", "findings", "parts")
 
     def __init__(self) -> None:
         self.findings: list[Finding] = []
         self.bare: list[tuple[int, int, str]] = []  # content without a checksum: offset, size, name
+        self.closed: list[tuple[int, int, str]] = []  # content that is not read: encrypted, or of an unknown compression
         self.extras: list[tuple[int, int]] = []  # blocks of other programs
-        self.filler: list[tuple[int, int]] = []  # last bytes of deflated content
+        self.coded: list[tuple[int, int]] = []  # deflated content
         self.parts = 0
 
 
@@ -76,10 +77,12 @@ def records(archive: Zip, found: list[Row], inspector: Inspector, hit: Hit) -> I
     shared: list[Row] = []
     whole = Look()
     kinds: Counter[str] = Counter()
-    if found and found[0].offset > 0 and not archive.directory.shift:
-        yield Finding("zip-prefix", f"{found[0].offset:,} bytes lie before the first member", archive.source.name, 0)
-    if archive.directory.shift or (found and found[0].offset):
-        inspector.note("bytes before the archive", archive.source.name, "", [(0, found[0].offset if found else archive.directory.offset)])
+    where = archive.directory
+    before = min(found[0].offset, where.offset) if found else where.offset  # an offset may be any number
+    if found and before > 0 and not where.shift:
+        yield Finding("zip-prefix", f"{before:,} bytes lie before the first member", archive.source.name, 0)
+    if before > 0:
+        inspector.note("bytes before the archive", archive.source.name, "", [(0, before)])
     work = batches(archive, found, shared)
     for look in inspector.each(lambda batch: looked(archive, batch, inspector), work):
         for one in look.findings:
@@ -90,19 +93,23 @@ def records(archive: Zip, found: list[Row], inspector: Inspector, hit: Hit) -> I
                 continue
             yield one
         whole.bare += look.bare
+        whole.closed += look.closed
         whole.extras += look.extras
-        whole.filler += look.filler
+        whole.coded += look.coded
         inspector.read(0, look.parts)
     name = archive.source.name
     yield from more(kinds, name)
-    if whole.bare:
-        text = f"{len(whole.bare):,} of {len(found):,} records have no checksum: whoever wrote them computed none"
-        tensors = tuple(dict.fromkeys(tensor for _, _, part in whole.bare for tensor in hit(part)))
-        inspector.note(text, name, whole.bare[0][2], [run[:2] for run in whole.bare], tensors)
+    for held, text in (
+        (whole.bare, "records have no checksum: whoever wrote them computed none"),
+        (whole.closed, "records are encrypted, or compressed in a way that is not read"),
+    ):
+        if held:
+            tensors = tuple(dict.fromkeys(tensor for _, _, part in held for tensor in hit(part)))
+            inspector.note(f"{len(held):,} of {len(found):,} {text}", name, held[0][2], [run[:2] for run in held], tensors)
     if whole.extras:
         inspector.note("extra blocks of local headers, which other programs wrote for themselves", name, "local headers", whole.extras)
-    if whole.filler:
-        inspector.note("up to seven filler bits at the end of each deflated record", name, "deflated records", whole.filler)
+    if whole.coded:
+        inspector.coding(name, "deflated records", whole.coded)
     if shared:
         inspector.note(f"{len(shared):,} records that share bytes with others", name, shared[0].text, [(row.offset, 0) for row in shared])
 
@@ -207,7 +214,7 @@ def _content(
     archive: Zip, row: Row, start: int, region: Region, inspector: Inspector, look: Look, found: Callable[[str, str, int], None]
 ) -> None:
     if row.flags & (ENCRYPTED | PATCHED) or row.method not in (STORED, DEFLATED):
-        look.bare.append((start, row.packed, row.text))
+        look.closed.append((start, row.packed, row.text))
         return  # noted
     if row.method == STORED and row.packed != row.size:
         return  # noted
@@ -219,7 +226,7 @@ def _content(
     try:
         if row.method == DEFLATED:
             crc, wrong = _inflated(archive, row, start, inspector)
-            look.filler.append((start + row.packed - 1, 1))
+            look.coded.append((start, row.packed))
             if not row.crc and row.size:
                 look.bare.append((start, row.packed, row.text))
                 crc = 0

@@ -96,10 +96,11 @@ def rows(archive: Zip) -> list[Row]:
         found.append(row)
         at += 46 + len(row.name) + len(row.extra) + row.comment
     found.sort(key=lambda row: row.offset)
+    end = archive.directory.offset
     for row, after in pairwise(found):
-        row.until = after.offset
+        row.until = after.offset if row.offset > end else min(after.offset, end)
     if found:
-        found[-1].until = max(archive.directory.offset, found[-1].offset)
+        found[-1].until = max(end, found[-1].offset)
     return found
 
 

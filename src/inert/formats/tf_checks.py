@@ -94,11 +94,31 @@ def data(content: TfBundle, inspector: Inspector) -> Iterator[Finding]:
             held.setdefault((bundle, number), []).append((offset, offset + size))
     for (bundle, number), runs in held.items():
         shard = bundle.shard(number)
-        rest = [] if shard.file is None or shard.missing else list(runs_outside(runs, 0, shard.file.size))
-        if rest and shard.file is not None:
-            inspector.note("bytes that belong to no tensor", shard.file.name, shard.name, rest)
+        if shard.file is not None and not shard.missing:
+            yield from _between(shard, runs, inspector)
     for bundle in content.bundles:
         inspector.read(bundle.file.size, 2 + len(bundle.table.handles))
+
+
+def _between(shard: Shard, runs: list[tuple[int, int]], inspector: Inspector) -> Iterator[Finding]:
+    """What lies between tensors aligns the next one: zeros (BundleWriter's PadAlignment), and nothing else."""
+    file, rest = shard.file, []
+    assert file is not None
+    last = max(end for _, end in runs)
+    for offset, size in runs_outside(runs, 0, file.size):
+        if offset >= last:
+            rest.append((offset, size))  # shard_checks says so
+            continue
+        for at in range(offset, offset + size, PIECE):
+            piece = file.read(at, min(PIECE, offset + size - at))
+            inspector.read(len(piece))
+            if piece.count(0) != len(piece):
+                place = at + len(piece) - len(piece.lstrip(b"\0"))
+                yield Finding("tf-gap", f"{size:,} bytes between two tensors belong to none, and are not zeros", shard.name, place)
+                rest.append((offset, size))
+                break
+    if rest:
+        inspector.note("bytes that belong to no tensor", file.name, shard.name, rest)
 
 
 def tensor_checks(content: TfBundle, inspector: Inspector | None = None) -> Iterator[Finding]:

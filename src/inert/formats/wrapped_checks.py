@@ -43,14 +43,12 @@ def stream(source: Source, kind: str, inspector: Inspector) -> Iterator[Finding]
     if not covering(source, kind):
         inspector.note(f"a {noun} stream without a checksum", source.name, noun, [(0, source.size)])
     elif kind == "gzip":
-        text = "the gzip header: time, system and name, which no checksum covers, and what fills the last byte of deflated data"
-        inspector.note(text, source.name, noun, [(3, gzip_header(source) - 3), (max(source.size - 9, 0), 1)])
-    elif kind == "zlib":
-        inspector.note("what fills the last byte of deflated data", source.name, noun, [(max(source.size - 5, 0), 1)])
-    elif kind == "bzip2":
-        inspector.note("the block size of a bzip2 stream, and what fills its last byte", source.name, noun, [(3, 1), (source.size - 1, 1)])
+        text = "the gzip header: time, system and name, which no checksum covers"
+        inspector.note(text, source.name, noun, [(3, gzip_header(source) - 3)])
     elif kind in FLAGGED or kind == "joblib-zfile":
         inspector.note(f"the header of the {noun} stream", source.name, noun, [(0, min(ENGINES[kind].start(source) or 18, source.size))])
+    if covering(source, kind):
+        inspector.coding(source.name, noun, [(0, source.size)])
     inspector.read(source.size, 1)
     return
     yield

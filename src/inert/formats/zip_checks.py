@@ -77,7 +77,7 @@ def deflated(content: Any, inspector: Inspector) -> Iterator[Finding]:
     members = content.archive.members
     packed = [name for name, part in content.parts().items() if part.role == "storage" and part.compressed is not None and name in members]
     if packed:
-        text = f"{len(packed):,} storages are compressed"
+        text = f"{len(packed):,} of its storages are compressed"
         yield Finding("storage-deflated", text, packed[0], None, inspector.hit(*map(content.storage_key, packed)))
 
 

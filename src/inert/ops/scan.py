@@ -137,8 +137,9 @@ def _parallel(paths: list[str], limits: Limits, jobs: int) -> Iterator[ScanRepor
     from functools import partial
     from signal import SIG_IGN, SIGINT, signal
 
+    yield _safely(paths[0], limits)  # which imports what is needed, so that each process need not
     size = max(1, min(TOGETHER, len(paths) // (2 * jobs)))
-    batches = [paths[at : at + size] for at in range(0, len(paths), size)]
+    batches = [paths[at : at + size] for at in range(1, len(paths), size)]
     # Ctrl-C is for the process that waits; the others end with it
     with ProcessPoolExecutor(min(jobs, len(batches)), initializer=signal, initargs=(SIGINT, SIG_IGN)) as pool:
         for reports in pool.map(partial(_batch, limits), batches):

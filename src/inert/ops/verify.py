@@ -82,7 +82,8 @@ def verify(
     """Check a file, folder or set that ``inert.open`` would open: structure, bounds, every checksum there is. Reads all of it once.
 
     ``census``: count NaN and infinities of every tensor as well (reads the data again). ``threads``: how many read and sum at a time (by
-    default as many as there are processors, 8 at most). ``progress`` is told of the bytes as they are checked.
+    default as many as there are processors, 8 at most). ``progress`` is told how many bytes more have been checked, by
+    whichever thread it was, one at a time.
     A file that cannot be opened gives a Verification with that as its finding. OSError (no such file) passes through."""
     if byteorder not in (None, "little", "big"):
         raise ValueError("byteorder must be 'little', 'big' or None")
@@ -171,6 +172,10 @@ def _examine(content: Content, made: Verification, tally: Tally, census: bool) -
         if census and made.error is None:
             told(lambda: _census(checkpoint.tensors, made, inspector))
         told(lambda: _left(stack))
+    if made.error is None:
+        for one in found:  # reading knows records, and no tensors
+            if not one.tensors and one.severity != INFO and one.where.part:
+                one.tensors = inspector.hit(content.storage_key(one.where.part))
     made.findings = ordered(found)
     made.unchecked = tally.unchecked
     made.bytes, made.parts = tally.bytes, tally.parts

@@ -94,8 +94,8 @@ def newobj_ex(m: Machine, position: int) -> int:
 def inst(m: Machine, position: int) -> int:
     module, after = name_line(m, position)
     name, after = name_line(m, after)
-    arguments = tuple(unmark(m))
-    _call(m, _import(m, module, name, position, "INST"), arguments, position, "INST")
+    function = _import(m, module, name, position, "INST")  # before a mark is wanted: Python's own unpickler imports first
+    _call(m, function, tuple(unmark(m)), position, "INST")
     return after
 
 

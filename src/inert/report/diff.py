@@ -31,7 +31,7 @@ MINOR = {
     "bits": "equal in value, not in every bit (0.0 and -0.0, or NaNs)",
     "ties": "tied on one side only",
     "strides": "with another memory layout", "device": "saved from another device", "requires_grad": "with another requires_grad",
-    "type": "of another class", "placement": "placed otherwise", "class": "containers or numbers of another class",
+    "type": "of another class", "placement": "placed otherwise", "class": "of another class",
     "metadata": "entries of metadata",
 }  # fmt: skip
 
@@ -201,8 +201,9 @@ def _minor(made: Difference) -> list[str]:
 def _says(what: str, count: int) -> str:
     if what == "order":
         return MINOR[what]
-    noun = "" if what in ("class", "metadata") else f" tensor{'' if count == 1 else 's'}"
-    return f"{count:,}{noun} {MINOR[what]}"
+    if what == "metadata":
+        return f"{count:,} {'entry' if count == 1 else 'entries'} of metadata"
+    return f"{counted(count, 'container or number' if what == 'class' else 'tensor')} {MINOR[what]}"
 
 
 def counted(count: int, noun: str) -> str:

@@ -35,6 +35,7 @@ def verification(found: Verification) -> dict[str, Any]:
                 "file": printable(one.file),
                 "part": printable(one.part),
                 "why": printable(one.why),
+                "harmless": one.harmless,
                 "size": one.size,
                 "runs": [list(run) for run in one.runs[:RUNS]],
                 "tensors": [printable(name) for name in one.tensors[:RUNS]],
@@ -79,13 +80,14 @@ def _more(warnings: int) -> str:
 
 def _not_verified(found: Verification) -> str:
     """The largest of what nothing vouches for; a few bytes of headers are not worth a word."""
-    size = sum(one.size for one in found.unchecked)
+    held = [one for one in found.unchecked if not one.harmless]
+    size = sum(one.size for one in held)
     if not size:
         return "; every checksum fits" if found.bytes else ""
     if size * 1000 < found.bytes or size < min(64, found.bytes // 4):
         return "; every checksum fits"
-    most = max(found.unchecked, key=lambda one: one.size)
-    return f"; but {size:,} bytes cannot be verified: {most.why}"
+    most = max(held, key=lambda one: one.size)
+    return f"; but {size:,} bytes cannot be verified ({most.why})"
 
 
 def _counted(count: int, word: str) -> str:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _HEADER = Struct("<4s22x2H").unpack_from  # signature, name and extra length of a local header
 SEARCHED = 65535 + 22  # bytes at the end in which miniz looks for the end record
+AHEAD = 1 << 14  # bytes
 INFLATES = 1032  # times: the most that deflate makes of a byte
 OLDEST, NEWEST = 1, 10  # version records
 
@@ -38,6 +39,8 @@ class Reader:
     def __init__(self, archive: Zip) -> None:
         self.archive = archive
         self.source = archive.source
+        self._whole: dict[str, tuple[int, int]] = {}  # offset and size of the records that are as torch writes them
+        self._ahead, self._at = b"", 0  # bytes that were read, and where they begin
         first = next(iter(archive.members), "")
         self.root = first.partition("/")[0] + "/"
         self.fault = self._directory() or self._names() or self._version() or self._settings()
@@ -55,10 +58,8 @@ class Reader:
         return members[path] if path else None
 
     def size(self, name: str) -> int | None:
-        if self._plain:
-            size = self.archive.members.size(self.root + name)
-            if size is not None:
-                return size
+        if self._plain and (whole := self._whole.get(self.root + name)) is not None:
+            return whole[1]
         member = self.find(name)
         return None if member is None else member.size
 
@@ -120,7 +121,10 @@ class Reader:
     def _odd(self, name: str) -> Member | None:
         """The member, where it is not a plain stored one whose bytes may well lie inside the file."""
         plain = self.archive.members.stored(name)
-        return None if plain is not None and plain[0] + 30 + plain[1] <= self.source.size else self.archive.members[name]
+        if plain is None or plain[0] + 30 + plain[1] > self.source.size:
+            return self.archive.members[name]
+        self._whole[name] = plain
+        return None
 
     def _names(self) -> str:
         if "/" not in next(iter(self.archive.members), ""):
@@ -172,13 +176,11 @@ class Reader:
 
     def trouble(self, name: str, mapped: bool = False) -> str:
         """Why torch cannot read a record, "" where it can. ``mapped``: why it cannot map it, or would map what are not its values."""
-        plain = self.archive.members.stored(self.root + name) if self._plain else None
-        if plain is not None:  # as torch writes it; whatever differs takes the long way
-            offset, size = plain
-            if offset + 30 <= self.source.size:
-                signature, n, x = _HEADER(self.source.read(offset, 30))
-                if signature == b"PK\3\4" and offset + 30 + n + x + size <= self.source.size:
-                    return ""
+        plain = self._whole.get(self.root + name) if self._plain else None
+        if plain is not None:  # whatever differs takes the long way
+            signature, n, x = self._head(plain[0])
+            if signature == b"PK\3\4" and plain[0] + 30 + n + x + plain[1] <= self.source.size:
+                return ""
         member = self.find(name)
         if member is None:
             return "torch finds no such record"
@@ -193,6 +195,15 @@ class Reader:
         if mapped and member.method == DEFLATED and member.size:
             return "the record is deflated, and torch would map the compressed bytes as if they were values"
         return self._header(member, mapped)
+
+    def _head(self, offset: int) -> tuple[bytes, int, int]:
+        """Signature, name and extra length of a local header. Small records lie close together: these are read by the dozen."""
+        at = offset - self._at
+        if not 0 <= at <= len(self._ahead) - 30:
+            length = AHEAD if 0 <= at < AHEAD else 30
+            self._ahead, self._at, at = self.source.read(offset, min(length, self.source.size - offset)), offset, 0
+        found: tuple[bytes, int, int] = _HEADER(self._ahead, at)
+        return found
 
     def _header(self, member: Member, mapped: bool) -> str:
         if member.offset + 30 > self.source.size:

@@ -69,6 +69,15 @@ PYTHON_2 = (2, 6)  # names of Python 2 are replaced in every protocol …
 PYTHON_2_PROTOCOL_2 = (2, 4)  # … and only in protocol 2 before
 OPCODE_SINCE = {0x47: (2, 0)}  # BINFLOAT: numbers like a learning rate
 NEW_OBJECTS = (2, 6)  # NEWOBJ of other classes than Parameter, BUILD on others than tensors, Parameter and OrderedDict
+BESIDES = {  # the same in words, for docs/loading.md
+    FIRST: "brought weights_only: 90 names, 33 opcodes",
+    (2, 0): "the opcode BINFLOAT; metadata (conjugate and negative bits); sparse CSR, CSC, BSR and BSC",
+    PYTHON_2_PROTOCOL_2: "Python 2's names for `builtins` and `copyreg`, in pickles of protocol 2",
+    (2, 1): "the byteorder record; a sparse COO tensor's mark of being coalesced",
+    NEW_OBJECTS: "NEWOBJ and BUILD for every class on the list; Python 2's names in every protocol; it became the default",
+    HANDED: "files whose names end in `.safetensors`, by way of the package safetensors",
+    (2, 14): "every exception class of `builtins`",
+}
 BUILT = ("collections.OrderedDict", "torch.nn.parameter.Parameter", "torch.Tensor")
 
 

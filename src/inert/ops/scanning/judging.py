@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from ...errors import TruncatedError
 from ...finding import Finding
 from ...pickle.begins import BEGINS
 from ...pickle.nodes import Call, Dict, Global, List, Reference, Set, shown
@@ -45,6 +46,7 @@ BY_ARGUMENTS = GETATTR | GETTER | ENCODE | LOADER  # clean where each call of th
 CODECS = frozenset(
     ("latin1", "latin-1", "latin_1", "iso-8859-1", "iso8859-1", "utf-8", "utf8", "utf_8", "ascii", "us-ascii", "raw_unicode_escape")
 )
+CUT = {b"c": "GLOBAL", b"i": "INST"}
 MAKES = frozenset(("NEWOBJ", "NEWOBJ_EX"))  # what makes objects without calling the class
 CHANGES = frozenset(("BUILD", "APPEND", "APPENDS", "ADDITEMS", "SETITEM", "SETITEMS"))
 WHY = {  # of names that are judged by their calls
@@ -147,6 +149,12 @@ class Names:
                 self._import(node.imported, part, base + node.offset, node.how, f"{node.module}.{node.name}")
             elif type(node) is Call:
                 calls.append(node)
+        last = cut(document)
+        if last is not None:
+            name = self._import(last.imported, part, base + last.offset, last.how, f"{last.module}.{last.name}")
+            if last.how == "INST":
+                name.calls += 1
+                self.called.add(last.imported)
         for run in runs:
             for template, count in Counter(run.templates).items():
                 self._count(template.function, count)
@@ -299,6 +307,18 @@ class _Calls:
                 self.names.unsettled.update({value.imported} & BY_ARGUMENTS)
             elif type(value) is Call and type(value.function) is Global and id(value) not in self.applied:
                 self.names.unsettled.update({value.function.imported} & GETTER)
+
+
+def cut(document: Document) -> Global | None:
+    """The name that ends with the bytes instead of a line feed: Python takes all but its last byte and imports that, and INST calls it."""
+    fault = document.fault
+    if not isinstance(fault, TruncatedError) or fault.offset is None or bytes(document.data[fault.offset : fault.offset + 1]) not in CUT:
+        return None
+    module, _, name = bytes(document.data[fault.offset + 1 : fault.offset + 4 * LONGEST]).partition(b"\n")
+    if len(name) < 2 or b"\n" in name or fault.offset + 2 + len(module) + len(name) != len(document.data):
+        return None
+    said = [str(text, "utf-8", "replace") for text in (module, name[:-1])]
+    return Global(said[0], said[1], fault.offset, CUT[bytes(document.data[fault.offset : fault.offset + 1])], document.protocol)
 
 
 def values(document: Document, calls: list[Call]) -> Iterator[Any]:

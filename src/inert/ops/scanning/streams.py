@@ -19,6 +19,7 @@ from ...pickle.row import Row
 from ...policy import DANGEROUS, judge
 from ...torch.legacy import MAGIC, read_legacy, source_notes
 from ...torch.raw import Joblib
+from .judging import cut
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,21 +32,25 @@ WINDOW = 1 << 16  # bytes that are decoded before more is read
 MAPPED = 64 << 20  # larger files are decoded over the map: copies of their arrays would take as much memory as the file
 UNSURE = 1 << 20  # bytes of what may be raw data that are decoded at most, where nothing says that it is a pickle
 HUNTED = 16 << 20  # bytes of a gap that are searched
+FRAMES = 64  # lying frames of one pickle that are corrected
+STEPPED = 4096  # bytes of a pickle that is decoded faster step by step than by columns
 TRIED = 10_000  # places in a gap that are tried
 PROTOCOLS = (b"\x80\2", b"\x80\3", b"\x80\4", b"\x80\5")
+OLDER = (b"\x80\0", b"\x80\1")  # which no pickler writes and every unpickler takes; other files begin so too
 _PLAIN = re.compile(NAME.decode() + r"\Z")
 
 
 class Reading:
     """One pickle decoded: the document, and what stepped over raw bytes in it."""
 
-    __slots__ = ("base", "document", "follow", "start")
+    __slots__ = ("base", "document", "follow", "lied", "start")
 
-    def __init__(self, document: Document, follow: Joblib, base: int, start: int = 0) -> None:
+    def __init__(self, document: Document, follow: Joblib, base: int, start: int = 0, lied: int = -1) -> None:
         self.document = document
         self.follow = follow
         self.base = base  # offset in the span of the document's data
         self.start = start  # of the pickle in that data
+        self.lied = lied  # where a frame claims more bytes than there are, or -1
 
     @property
     def taken(self) -> int:
@@ -66,11 +71,30 @@ def at(look: Look, span: Span, start: int, name: str, most: int, whole: bool = F
             data: Any = mapped(span.source, limits)
             follow = Joblib(span.source, 0)
             return Reading(decode(data, name, limits, start=start, follow=follow), follow, 0, start)
+        data = span.read(start, length)
         follow = Joblib(span.source, span.offset + start)
-        document = decode(span.read(start, length), name, limits, follow=follow)
+        document = decode(data, name, limits, follow=follow, shortcut=length > STEPPED)
         if length == room or not _short(document):
             break
-    return Reading(document, follow, start)
+    lied = -1
+    for _ in range(FRAMES):
+        place = _overlong(document)
+        if place < 0:
+            break
+        lied = place if lied < 0 else lied
+        data = data[: place + 1] + (length - place - 9).to_bytes(8, "little") + data[place + 9 :]
+        follow = Joblib(span.source, span.offset + start)
+        document = decode(data, name, limits, follow=follow)
+    return Reading(document, follow, start, 0, lied)
+
+
+def _overlong(document: Document) -> int:
+    """Where a frame claims more bytes than there are, or -1: CPython's C unpickler refuses it, its Python twin, which joblib uses, reads
+    on."""
+    fault = document.fault
+    if not isinstance(fault, TruncatedError) or fault.offset is None or fault.offset + 9 > len(document.data):
+        return -1
+    return fault.offset if bytes(document.data[fault.offset : fault.offset + 1]) == b"\x95" else -1
 
 
 def _short(document: Document) -> bool:
@@ -93,6 +117,9 @@ def meant(document: Document) -> bool:
                     return True
         elif type(node) is Call and found:
             return True
+    last = cut(document)
+    if last is not None and judge(*last.imported).verdict == DANGEROUS:
+        return True
     return found and document.fault is None
 
 
@@ -134,7 +161,8 @@ def _taken(document: Document, proto: bool, sure: bool, number: int, span: Span)
     if meant(document):
         return True
     if document.fault is not None:
-        return proto and sure and not number
+        begins = proto or (bytes(document.data[:2]) in OLDER and (document.globals or cut(document)))
+        return bool(begins) and sure and not number
     return proto or (sure and not number and (document.top >= 0 or document.end == span.length))
 
 
@@ -146,6 +174,8 @@ def _take(look: Look, span: Span, reading: Reading, part: str, start: int, numbe
         if end > start:
             return end
     look.document(document, part, base)
+    if reading.lied >= 0 and document.fault is None:
+        look.note("pickle-frame", "a frame claims more bytes than there are, and the pickle ends before them", part, base + reading.lied)
     if number == 0:
         look.latest = document
         if part == look.main_part:
