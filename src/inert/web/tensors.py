@@ -16,7 +16,7 @@ from ..errors import LimitError, UnsupportedError
 from ..report.listing import nbytes, row
 from ..report.plain import number, plain, printable
 from ..report.show import array_of, cut, dates
-from ..stats import magnitude, refusal
+from ..stats import magnitude, pieces, refusal
 from .answers import BadRequest
 
 TYPE_CHECKING = False
@@ -126,28 +126,37 @@ class Plane:
         self.empty = not all(shape)
         self.array: Any = None  # of a tensor that cannot be sliced, once it is made
 
-    def read(self, first: int, last: int, left: int, right: int) -> Any:
-        """Rows ``first`` to ``last`` and columns ``left`` to ``right`` as a two-dimensional array of numbers."""
+    def read(self, first: int, last: int, left: int, right: int, bulk: bool = False) -> Any:
+        """Rows ``first`` to ``last`` and columns ``left`` to ``right`` as a two-dimensional array. ``bulk``: of numbers, and read into
+        memory of our own: a map would count all that is passed over as memory of this process."""
         index: list[Any] = list(self.at)
         if len(self.axes) == 2:
             index[self.axes[0]] = slice(first, last)
         if self.axes:
             index[self.axes[-1]] = slice(left, right)
-        array = self._cut(tuple(index))
+        array = self._cut(tuple(index), bulk)
         if len(self.axes) == 2 and self.axes[0] > self.axes[1]:
             array = array.T
         return array.reshape(last - first, right - left)
 
-    def _cut(self, index: tuple[Any, ...]) -> Any:
+    def _cut(self, index: tuple[Any, ...], bulk: bool) -> Any:
         if self.array is None:
             try:
-                return array_of(cut(self.tensor, index)) if self.shape else array_of(self.tensor)
+                part = cut(self.tensor, index) if self.shape else self.tensor
+                return _copied(part) if bulk and part.kind == "dense" else array_of(part)
             except UnsupportedError:
                 if _product(self.shape) > WHOLE:
                     text = "the tensor is too large to be shown: it cannot be read in parts"
                     raise LimitError(text, part=self.tensor.name, hint="convert it") from None
                 self.array = array_of(self.tensor)
         return self.array[index]
+
+
+def _copied(part: Tensor) -> Any:
+    import numpy as np
+
+    found = [piece for piece, _ in pieces(part)]
+    return (np.concatenate(found) if len(found) > 1 else found[0]).reshape(part.shape) if found else np.zeros(part.shape)
 
 
 def image(opened: Opened, words: Words) -> dict[str, Any]:
@@ -169,7 +178,7 @@ def image(opened: Opened, words: Words) -> dict[str, Any]:
         step = max(1, BAND // max(1, int(row_edges[at + 1] - row_edges[at])))
         for begin in range(left, right, step):
             end = min(begin + step, right)
-            block = magnitude(plane.read(int(row_edges[at]), int(row_edges[at + 1]), begin, end)).astype(np.float64)
+            block = magnitude(plane.read(int(row_edges[at]), int(row_edges[at + 1]), begin, end, bulk=True)).astype(np.float64)
             sound = np.isfinite(block)
             odd += int(block.size - sound.sum())
             places = np.searchsorted(col_edges, np.arange(begin, end), side="right") - 1
