@@ -294,3 +294,42 @@ def test_a_pickle_of_one_opcode_more() -> None:
     """Where the bytes end inside an argument, the last row says so."""
     found = list(rows(b"\x80\x02X" + struct.pack("<I", 10) + b"abc"))
     assert [row.name for row in found] == ["PROTO", "?"]
+
+
+# -- the command
+
+
+def test_what_is_not_there_is_refused_before_anything_is_served(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["view", "--no-browser", str(DEMO), str(tmp_path / "missing.pt")]) == 2
+    assert "missing.pt" in capsys.readouterr().err
+    assert main(["view", "--values", str(DEMO)]) == 2
+    assert "--export" in capsys.readouterr().err
+    assert main(["view", str(DEMO), "--export", str(tmp_path / "no" / "page.html")]) == 2
+
+
+def test_a_port_that_is_taken_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    import socket
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        assert main(["view", "--no-browser", str(DEMO), "--port", str(taken.getsockname()[1])]) == 2
+    assert "in use" in capsys.readouterr().err
+    assert main(["view", "--no-browser", str(DEMO), "--port", "99999"]) == 2
+    assert "port" in capsys.readouterr().err
+
+
+def test_without_the_extra_it_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    import sys
+
+    for name in [name for name in sys.modules if name.startswith(("starlette", "inert.web.server"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "starlette", None)
+    monkeypatch.setitem(sys.modules, "starlette.applications", None)
+    assert main(["view", "--no-browser", str(DEMO)]) == 2
+    assert "pip install 'inert[view]'" in capsys.readouterr().err
+    assert main(["view", str(DEMO), "--export", str(tmp_path / "page.html"), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said == {"page": str(tmp_path / "page.html"), "size": (tmp_path / "page.html").stat().st_size}

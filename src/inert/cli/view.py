@@ -5,12 +5,13 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from contextlib import ExitStack
 
 from ..errors import UnsupportedError
 from ..web.opened import Opened
 from . import FINE
 from .options import Parser
-from .terminal import Progress
+from .terminal import Progress, write_json
 from .text import clean, size
 
 TYPE_CHECKING = False
@@ -36,25 +37,29 @@ def run(options: Namespace) -> int:
     if options.values and not options.export:
         raise UnsupportedError("--values goes with --export", hint="the served page shows values anyway")
     gc.enable()  # a server stays: main() keeps it off for commands that end
-    opened = [Opened(path, index) for index, path in enumerate((options.file, *options.files))]
-    try:
-        return export(opened, options.export, options.values) if options.export else serve(opened, options)
-    finally:
-        for one in opened:
-            one.close()
+    with ExitStack() as stack:
+        opened = []
+        for index, path in enumerate((options.file, *options.files)):
+            opened.append(Opened(path, index, options.byteorder))
+            stack.callback(opened[-1].close)
+        return export(opened, options) if options.export else serve(opened, options)
 
 
-def export(opened: list[Opened], path: str, values: bool) -> int:
+def export(opened: list[Opened], options: Namespace) -> int:
+    path: str = options.export
     from ..sink import destination
     from ..web.bundle import page
     from ..web.export import BYTES, gather
 
-    with Progress("reading", min(BYTES, sum(one.size for one in opened)) if values else 0) as progress:
-        answers = gather(opened, values, progress)
+    with Progress("reading", min(BYTES, sum(one.size for one in opened)) if options.values else 0) as progress:
+        answers = gather(opened, options.values, progress)
     data = page(answers, f"{os.path.basename(opened[0].path)} · inert").encode()
     with destination(path, len(data)) as out:
         out.write(data)
-    print(f"{clean(path)}: {size(len(data))}, to be opened in any browser")
+    if options.json:
+        write_json({"page": path, "size": len(data)})
+    else:
+        print(f"{clean(path)}: {size(len(data))}, to be opened in any browser")
     return FINE
 
 
@@ -65,7 +70,11 @@ def serve(opened: list[Opened], options: Namespace) -> int:
         raise UnsupportedError(f"the page needs {error.name}, which is not installed", hint="pip install 'inert[view]'") from None
 
     def ready(address: str) -> None:
-        print(f"inert shows it at {address}\nCtrl-C ends it", flush=True)
+        if options.json:
+            write_json({"address": address})
+            sys.stdout.flush()
+        else:
+            print(f"inert shows it at {address}\nCtrl-C ends it", flush=True)
         if not options.no_browser:
             import webbrowser
 

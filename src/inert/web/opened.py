@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 class Opened:
     """``checkpoint`` or ``refusal``; ``tensors`` as a list, whose positions are the row numbers that the page speaks of."""
 
-    def __init__(self, path: str, index: int = 0) -> None:
+    def __init__(self, path: str, index: int = 0, byteorder: str | None = None) -> None:
+        """OSError where there is no such file."""
         self.path = path
         self.index = index
         self.refusal: InertError | None = None
@@ -32,7 +33,7 @@ class Opened:
         self._made: dict[Any, Any] = {}
         self._lock = RLock()
         try:
-            self._checkpoint = open_checkpoint(path)
+            self._checkpoint = open_checkpoint(path, byteorder=byteorder)
         except InertError as error:
             self.refusal = error
 
