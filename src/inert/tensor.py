@@ -235,3 +235,9 @@ class Tensor:
         kind = "" if layout.kind == "dense" else f" {layout.kind}"
         fault = f" damaged: {layout.fault}" if layout.fault else ""
         return f"<Tensor {self.name!r} {layout.dtype}{list(layout.shape)}{kind}{fault}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from .notebook import tensor_html
+
+        return tensor_html(self)
