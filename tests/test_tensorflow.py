@@ -21,7 +21,7 @@ import pytest
 import inert
 from inert.checkpoint import Checkpoint
 from inert.cli import main
-from inert.containers import sstable
+from inert.containers import sstable, sstableblock
 from inert.errors import FormatError, UnidentifiedError
 from inert.formats.tf_checks import tensor_checks
 from inert.limits import DEFAULT, Limits
@@ -279,7 +279,7 @@ def test_one_tensor_costs_one_block(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     read: list[tuple[int, int]] = []
     block = sstable.Table.block
 
-    def counted(self: sstable.Table, handle: tuple[int, int]) -> sstable.Block:
+    def counted(self: sstable.Table, handle: tuple[int, int]) -> sstableblock.Block:
         read.append(handle)
         return block(self, handle)
 
@@ -369,9 +369,9 @@ def test_limits_hold(tmp_path: Path) -> None:
         + struct.pack("<II", 0, 1)
     )
     with pytest.raises(inert.LimitError, match="share"):
-        list(sstable.Block(bomb, 0, 100_000).entries())
+        list(sstableblock.Block(bomb, 0, 100_000).entries())
     with pytest.raises(inert.LimitError, match="share"):
-        sstable.Block(bomb, 0, 100_000).pairs()
+        sstableblock.Block(bomb, 0, 100_000).pairs()
 
 
 # ----------------------------------------------------------------------------------------------------------- missing and damaged
