@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import re
 
-from ..containers.folder import neighbours
+from ..containers.archived import Archived, Member, home_of
+from ..containers.folder import neighbours, unsafe
+from ..containers.sstable import is_table
 from ..containers.tar import BLOCK, Tar, is_header
 from ..containers.zip import Zip
 from ..errors import FormatError, InertError, UnidentifiedError, one_line
@@ -33,6 +35,9 @@ HEAD = 64 << 10  # bytes inflated to see whether what is inside is worth the who
 CHECKPOINT = re.compile(
     r"\.(?:pt2?|pth|ptl|bin|ckpt|safetensors|pkl|pickle|joblib|nemo|zip|tar|t?gz|xz|bz2|zst)$|(?:^|/)data\.pkl$", re.IGNORECASE
 )
+BUNDLE = re.compile(r"(.+?)(?:\.index|\.data-\d{5,10}-of-\d{5,10}|-\d{5,10}-of-\d{5,10})", re.S)  # what lies under TensorFlow's prefixes
+STATE = re.compile(rb"(?:all_)?model_checkpoint_path")  # how its state file begins
+FEW = 100  # members that are looked into for a checkpoint of several files
 LITTER = re.compile(r"(?:^|/)(?:__MACOSX/|\._)|data\.pkl$")  # companions that macOS puts beside files; a part of a checkpoint
 
 # What formats.foreign calls a zip or tar that may hold checkpoints; any other (a wheel, a picture …) it names better.
@@ -40,18 +45,20 @@ ARCHIVES = frozenset(("zip-of-checkpoint", "stable-baselines3", "torchserve", "z
 # What it calls the beginning of what is worth inflating; there is nothing for inert in a compressed picture.
 WORTH = ARCHIVES | {
     "torch-zip", "torch-legacy", "torch-tar", "torch-unpacked", "torchscript", "torch-package", "torch-export", "safetensors", "pickle",
-    "joblib", "torch-dcp", "tf-v1", "zip-cut", *ENGINES,
+    "joblib", "torch-dcp", "tf-bundle", "tf-v1", "zip-cut", *ENGINES,
 }  # fmt: skip
 
 
 class Archive:
-    """A zip or tar as names and what gives the bytes of each."""
+    """A zip or tar as names and what gives the bytes of each. ``members``: the names that may be those of files in folders, empty files
+    too."""
 
-    __slots__ = ("content", "kind", "names", "notes")
+    __slots__ = ("content", "kind", "members", "names", "notes")
 
-    def __init__(self, kind: str, names: list[str], content: Callable[[str], Span], notes: list[Finding]) -> None:
+    def __init__(self, kind: str, sizes: dict[str, int], content: Callable[[str], Span], notes: list[Finding]) -> None:
         self.kind = kind
-        self.names = names
+        self.names = [name for name, size in sizes.items() if size]
+        self.members = dict.fromkeys(name for name in sizes if not unsafe(name))
         self.content = content
         self.notes = notes
 
@@ -76,12 +83,17 @@ def claims(source: Source, limits: Limits) -> Claim | None:
     if archive is None:
         return None
     found = candidates(archive)
+    homes = folders(archive)
+    found = [name for name in found if name.rpartition("/")[0] not in homes.values() or not is_table(Window(archive.content(name), name))]
+    found += homes
     if len(found) > 1:
         raise UnidentifiedError(
             f"this is a {archive.kind} archive that holds {len(found):,} files that may be checkpoints: {listing(found)}",
             part=source.name,
             hint=f"name one of them, as in {one_line(f'{source.name}!{found[0]}', 200)}",
         )
+    if homes:
+        return folder_of(source, archive, homes[found[0]])
     return member_of(source, archive, found[0]) if found else None
 
 
@@ -98,11 +110,13 @@ def through(claim: Claim, limits: Limits, byteorder: str | None, depth: int) -> 
     content: Content | None = None
     try:
         for one in FORMATS:
-            if one.id != "wrapped":
+            if one.prefix or not (one.id == "wrapped" or isinstance(source, Archived)):
                 content = one.open(source, limits, byteorder)
                 if content is not None:
                     break
         else:
+            if isinstance(source, Archived):
+                raise UnidentifiedError("there is no checkpoint", part=source.name, hint="unpack the archive and look what it holds")
             further = claims(source, limits) if depth < DEPTH else None
             if further is None:
                 _, sentence, hint = describe(source)
@@ -134,6 +148,9 @@ def member(source: Source, name: str, limits: Limits) -> Claim:
         raise UnidentifiedError("this is no zip or tar archive", part=source.name, hint="only members of archives are named by '!'")
     if name not in archive.names:
         near = [one for one in archive.names if one.endswith(f"/{name}")]
+        way = None if near else folder_named(outer, archive, name.rstrip("/"))
+        if way is not None:
+            return Claim(way.inner, ", ".join([*wrappers, way.wrapper]), notes + way.notes)
         if len(near) != 1:
             text = f"there is no member {one_line(name, 80)!r}; there are {listing(archive.names)}"
             raise UnidentifiedError(text, part=source.name, hint="give a member's whole name behind the '!'")
@@ -199,14 +216,14 @@ def archive_of(source: Source, limits: Limits, picky: bool = True) -> Archive | 
         return None
     if tar:
         opened = Tar(source, limits)
-        names = [name for name, one in opened.members.items() if one.size and not one.refused]
-        return Archive("tar", names, opened.content, opened.notes)
+        sizes = {name: one.size for name, one in opened.members.items() if not one.refused}
+        return Archive("tar", sizes, opened.content, opened.notes)
     try:
         archive = Zip(source, limits)
     except FormatError:
         return None
-    names = [name for name in archive.members if archive.members.size(name)]
-    return Archive("zip", names, lambda name: archive.span(archive.members[name]), archive.notes)
+    sizes = {name: archive.members.size(name) or 0 for name in archive.members if not name.endswith("/")}
+    return Archive("zip", sizes, lambda name: archive.span(archive.members[name]), archive.notes)
 
 
 def candidates(archive: Archive) -> list[str]:
@@ -215,7 +232,7 @@ def candidates(archive: Archive) -> list[str]:
 
 
 def member_of(source: Source, archive: Archive, name: str) -> Claim:
-    inner = Window(archive.content(name), f"{source.name}!{name}", source)
+    inner = Member(archive.content(name), home_of(source, archive.members, archive.content, name), name, source)
 
     known: set[str] = set()
 
@@ -228,3 +245,54 @@ def member_of(source: Source, archive: Archive, name: str) -> Claim:
 
     inner.beside = beside
     return Claim(inner, f"a {archive.kind} archive as {one_line(name, 200)}", list(archive.notes))
+
+
+# ------------------------------------------------------------------------------------- checkpoints of several files in an archive
+
+
+def stems(archive: Archive, home: str) -> list[str]:
+    """What the names of a checkpoint's files in a folder of the archive begin with, each once."""
+    lead = f"{home}/" if home else ""
+    found = (BUNDLE.fullmatch(name[len(lead) :]) for name in archive.members if name.startswith(lead))
+    return list(dict.fromkeys(match[1] for match in found if match is not None and "/" not in match[1]))
+
+
+def folders(archive: Archive) -> dict[str, str]:
+    """The folders in an archive that hold the files of TensorFlow's checkpoints, under what may stand behind a "!" to name them: for the
+    files that lie in no folder, what their names begin with."""
+    found: dict[str, str] = {}
+    tried = 0
+    for name in archive.members:
+        home, _, base = name.rpartition("/")
+        above, _, last = home.rpartition("/")
+        if last == "variables" and f"{above}/saved_model.pb".lstrip("/") in archive.members:
+            home = above
+        if home in found or tried == FEW or not (base == "checkpoint" or BUNDLE.fullmatch(base)) or LITTER.search(name):
+            continue
+        tried += 1
+        if base == "checkpoint":
+            fits = bool(STATE.match(_head(archive.content(name))))
+        else:
+            fits = ".data-" in base or is_table(Window(archive.content(name), name))
+        if fits:
+            found[home] = home or next(iter(stems(archive, "")), base)
+    return {label: home for home, label in found.items()}
+
+
+def _head(span: Span) -> bytes:
+    return span.source.read(span.offset, min(span.length, 64))
+
+
+def folder_of(source: Source, archive: Archive, path: str, stem: str = "") -> Claim:
+    """The way into a folder of the archive, or to what the names of some files in it begin with."""
+    inner = Archived(source, archive.members, archive.content, path, stem)
+    said = "/".join(step for step in (path, stem) if step)
+    return Claim(inner, f"a {archive.kind} archive" + (f" as {one_line(said, 200)}" if said else ""), list(archive.notes))
+
+
+def folder_named(source: Source, archive: Archive, name: str) -> Claim | None:
+    """What ``outer!name`` means where no member has that name: a folder, or the prefix of a checkpoint."""
+    if any(one.startswith(f"{name}/") for one in archive.members):
+        return folder_of(source, archive, name)
+    home, _, stem = name.rpartition("/")
+    return folder_of(source, archive, home, stem) if stem in stems(archive, home) else None
