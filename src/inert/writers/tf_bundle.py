@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 from math import prod
+
 from ..containers.crc32c import masked
 from ..containers.sstablewrite import table
 from ..errors import InertError, UnsupportedError
