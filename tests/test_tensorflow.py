@@ -241,6 +241,7 @@ def test_info_knows_variables_and_optimizers(capsys: pytest.CaptureFixture[str])
     assert (found["format"], found["profile"]) == ("tf-bundle", "training")
     facts = found["facts"]
     assert facts["variables"]["again/kernel/.OPTIMIZER_SLOT/optimizer/v/.ATTRIBUTES/VARIABLE_VALUE"] == {
+        "role": "optimizer",
         "full_name": "kernel/Adam_1",
         "slot": "v",
         "of": "kernel",
@@ -251,6 +252,16 @@ def test_info_knows_variables_and_optimizers(capsys: pytest.CaptureFixture[str])
     facts = json.loads(capsys.readouterr().out)["facts"]
     assert facts["optimizer"] == {"tensors": 3, "nbytes": 12, "slots": {"Adam": 1, "Adam_1": 1, "ExponentialMovingAverage": 1}}
     assert facts["roles"]["average"]["tensors"] == 1
+    assert facts["variables"]["w/Adam"] == {"role": "optimizer", "slot": "Adam", "of": "w"}
+    assert "w" not in facts["variables"]
+    assert main(["info", str(HERE / "keras"), "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)["facts"]
+    assert facts["optimizer"]["slots"] == {"momentum": 4, "velocity": 4}
+    slots = {said["slot"]: said["of"] for said in facts["variables"].values() if said.get("full_name", "").endswith("a_b_kernel_momentum")}
+    assert list(slots) == ["momentum"]
+    assert slots["momentum"].endswith("a_b/kernel")
+    assert facts["writer"].startswith("TensorFlow with checkpoints of version 1")
+    assert facts["objects"]["nodes"] > 10
 
 
 @pytest.mark.parametrize("name", NAMES)

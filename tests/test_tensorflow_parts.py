@@ -315,6 +315,7 @@ def test_any_object_graph_is_a_tree_or_refused(data: bytes) -> None:
     [
         ("a/b/.ATTRIBUTES/VARIABLE_VALUE", ("a", "b")),
         ("x.Sy/k..z/.ATTRIBUTES/VARIABLE_VALUE", ("x/y", "k.z")),
+        ("..S/..../a.S..b/.ATTRIBUTES/VARIABLE_VALUE", (".S", "..", "a/.b")),
         ("a/.ATTRIBUTES/OBJECT_CONFIG_JSON", ("a", ".ATTRIBUTES/OBJECT_CONFIG_JSON")),
         ("m/w/.OPTIMIZER_SLOT/o/p/v/.ATTRIBUTES/VARIABLE_VALUE", ("o", "p", ".OPTIMIZER_SLOT", "m/w", "v")),
         ("_CHECKPOINTABLE_OBJECT_GRAPH", ("_CHECKPOINTABLE_OBJECT_GRAPH",)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 
 import inert
 from inert.cli import main
-from inert.errors import LimitError, UnsupportedError
+from inert.errors import FormatError, LimitError, UnidentifiedError, UnsupportedError
 from inert.formats.tf_bundle import TfBundle
 from inert.formats.tf_checks import tensor_checks
 from inert.limits import Limits
@@ -175,3 +176,64 @@ def test_one_tensor_of_many_blocks_costs_one_block(tmp_path: Path, monkeypatch: 
         read.clear()
         assert len(checkpoint.tensors) == 20_000
         assert len([handle for handle in read if handle in data]) <= len(data)
+
+
+# ------------------------------------------------------------------------------------------------------------------------ what is broken
+
+
+def damaged(tmp_path: Path, name: str, file: str, change: object) -> Path:
+    folder = shutil.copytree(HERE / name, tmp_path / "run")
+    path = folder / file
+    raw = path.read_bytes()
+    path.write_bytes(change(raw) if callable(change) else change)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (
+            lambda raw: raw[:-8] + bytes.fromhex("57fb808b24754700"),
+            r"its last eight bytes, which say what it is, are 57 fb 80 8b 24 75 47 00",
+        ),
+        (lambda raw: raw[:-50], r"the index of a TensorFlow checkpoint, cut short, 220 bytes"),
+        (lambda raw: raw[:9], "the index of a TensorFlow checkpoint, cut short"),
+        (lambda raw: bytes(range(200)), r"is none: this is a file of no format that inert knows"),
+        (lambda raw: b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"a" * 64 + b"\nsize 9\n", "this is a Git LFS pointer"),
+    ],
+)
+def test_an_index_that_is_none_is_named_with_its_cause(change: object, says: str, tmp_path: Path) -> None:
+    folder = damaged(tmp_path, "shards", "shards.index", change)
+    for way in ("", "shards", "shards.index", "shards.data-00001-of-00003"):
+        with pytest.raises(FormatError, match=says) as caught:
+            inert.open(folder / way)
+        assert "3 of its data files are there (121 bytes)" in str(caught.value)
+
+
+def test_an_index_of_another_program_is_not_tensorflow_s(tmp_path: Path) -> None:
+    (tmp_path / "git.index").write_bytes(b"DIRC" + bytes(200))
+    with pytest.raises(UnidentifiedError):
+        inert.open(tmp_path / "git.index")
+    assert main(["ls", str(tmp_path / "git.index")]) == 2
+
+
+def test_files_under_each_other_s_names(tmp_path: Path) -> None:
+    names = [HERE / "types" / name for name in ("types.index", "types.data-00000-of-00001")]
+    for file, other in zip(names, reversed(names), strict=True):
+        shutil.copy(file, tmp_path / other.name)
+    for way in ("", "types", "types.index"):
+        with pytest.raises(
+            FormatError, match=r"'types\.data-00000-of-00001' is an index by its content: the files bear each other's names"
+        ):
+            inert.open(tmp_path / way)
+
+
+@pytest.mark.parametrize(("at", "listed"), [(30, False), (75, True)])
+def test_a_block_whose_checksum_is_wrong_is_named(at: int, listed: bool, tmp_path: Path) -> None:
+    folder = damaged(tmp_path, "shards", "shards.index", lambda raw: raw[:at] + bytes((raw[at] ^ 1,)) + raw[at + 1 :])
+    with inert.open(folder) as checkpoint:
+        said = next(note for note in checkpoint.notes if note.code == "tf-block-crc")
+        assert said.where.part == "shards.index"
+        assert "the block of 184 bytes has the checksum" in said.message
+        assert "TensorFlow refuses the index" in said.fix
+        assert any(tensor.fault for tensor in checkpoint.tensors.values()) or listed

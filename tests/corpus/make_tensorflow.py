@@ -162,6 +162,15 @@ def objects(folder: Path) -> None:
     manager.save()
 
 
+def keras(folder: Path) -> None:
+    """A model and an optimizer of Keras 3, whose slots have no place of their own in the graph."""
+    model = tf.keras.Sequential([tf.keras.layers.Input((2,)), tf.keras.layers.Dense(3, name="a_b"), tf.keras.layers.Dense(1, name="c")])
+    optimizer = tf.keras.optimizers.Adam()
+    model.compile(optimizer, "mse")
+    model.fit(np.zeros((2, 2)), np.zeros((2, 1)), verbose=0)
+    tf.train.Checkpoint(model=model, optimizer=optimizer).write(str(folder / "keras"))
+
+
 def iterator(folder: Path) -> None:
     found = iter(tf.data.Dataset.range(5))
     next(found)
@@ -230,6 +239,7 @@ CASES: dict[str, tuple[str, Callable[[Path], None], str]] = {
     "hole": ("hole", hole, "a partitioned tensor of which rows were never saved: TensorFlow refuses it"),
     "shards": ("shards", shards, "parts of three processes, merged: a partitioned tensor over two shards"),
     "objects": ("ckpt-2", objects, "tf.train.CheckpointManager: objects, a cycle, slots of an optimizer, a state file"),
+    "keras": ("keras", keras, "a model and an optimizer of Keras 3"),
     "iterator": ("iterator", iterator, "an iterator of tf.data: a variant tensor"),
     "saved_model": ("variables/variables", saved_model, "a SavedModel"),
     "v1_file": ("model.ckpt-7", lambda folder: saver(folder, 1, sharded=False), "Saver, first version, one file"),

@@ -98,7 +98,8 @@ def _table(source: Source, base: str, limits: Limits) -> Place:
 def _beside(source: Source, base: str, limits: Limits) -> Place | None:
     """A file that belongs to a checkpoint by its name."""
     data = DATA.fullmatch(base)
-    stem = data[1] if data else base[: -len(META)] if base.endswith(META) else ""
+    index = base.endswith(INDEX) and base != INDEX
+    stem = data[1] if data else base[: -len(INDEX if index else META)] if index or base.endswith(META) else ""
     state = base == STATE or source.read(0, min(21, source.size)) == b"model_checkpoint_path"
     if not (stem or state or base in SAVED_MODEL):
         return None
@@ -109,6 +110,8 @@ def _beside(source: Source, base: str, limits: Limits) -> Place | None:
         return in_state(folder, source, limits)
     if not stem:
         return at(folder, VARIABLES, limits)
+    if index and not any((match := DATA.fullmatch(name)) and match[1] == stem for name in all_of(folder, limits)):
+        return None  # somebody else's index
     place = at(folder, stem, limits)
     if place is None and data:
         from .foreign import describe
