@@ -10,6 +10,7 @@ Facts: RFC 1950 to 1952, the xz, bzip2, Zstandard and LZ4 frame formats by their
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from ..containers.archived import Archived, Member, home_of
 from ..containers.folder import neighbours, unsafe
@@ -20,10 +21,12 @@ from ..errors import FormatError, InertError, UnidentifiedError, one_line
 from ..finding import Finding
 from ..inflate import ENGINES, inflated
 from ..source import Source, Window
+from .wrapped_folders import LITTER, folders, stems
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from ..checkpoint import Content
     from ..limits import Limits
@@ -35,10 +38,6 @@ HEAD = 64 << 10  # bytes inflated to see whether what is inside is worth the who
 CHECKPOINT = re.compile(
     r"\.(?:pt2?|pth|ptl|bin|ckpt|safetensors|pkl|pickle|joblib|nemo|zip|tar|t?gz|xz|bz2|zst)$|(?:^|/)data\.pkl$", re.IGNORECASE
 )
-BUNDLE = re.compile(r"(.+?)(?:\.index|\.data-\d{5,10}-of-\d{5,10}|-\d{5,10}-of-\d{5,10})", re.S)  # what lies under TensorFlow's prefixes
-STATE = re.compile(rb"(?:all_)?model_checkpoint_path")  # how its state file begins
-FEW = 100  # members that are looked into for a checkpoint of several files
-LITTER = re.compile(r"(?:^|/)(?:__MACOSX/|\._)|data\.pkl$")  # companions that macOS puts beside files; a part of a checkpoint
 
 # What formats.foreign calls a zip or tar that may hold checkpoints; any other (a wheel, a picture …) it names better.
 ARCHIVES = frozenset(("zip-of-checkpoint", "stable-baselines3", "torchserve", "zip", "nemo", "tar-of-checkpoint", "tar"))
@@ -53,25 +52,29 @@ class Archive:
     """A zip or tar as names and what gives the bytes of each. ``members``: the names that may be those of files in folders, empty files
     too."""
 
-    __slots__ = ("content", "kind", "members", "names", "notes")
+    __slots__ = ("archive", "content", "kind", "members", "names", "notes")
 
-    def __init__(self, kind: str, sizes: dict[str, int], content: Callable[[str], Span], notes: list[Finding]) -> None:
+    def __init__(self, kind: str, sizes: dict[str, int], content: Callable[[str], Span], archive: Tar | Zip) -> None:
         self.kind = kind
         self.names = [name for name, size in sizes.items() if size]
         self.members = dict.fromkeys(name for name in sizes if not unsafe(name))
         self.content = content
-        self.notes = notes
+        self.archive = archive
+        self.notes = archive.notes
 
 
 class Claim:
-    """One way through: the inner source, which wrapper was seen through, what was odd about it."""
+    """One way through: the inner source, which wrapper was seen through, what was odd about it. ``checks``: those of the wrapper;
+    ``covered``: it, where its checksum vouches for what is inside."""
 
-    __slots__ = ("inner", "notes", "wrapper")
+    __slots__ = ("checks", "covered", "inner", "notes", "wrapper")
 
-    def __init__(self, inner: Source, wrapper: str, notes: list[Finding]) -> None:
+    def __init__(self, inner: Source, wrapper: str, notes: list[Finding], checks: tuple[Any, ...] = (), covered: str = "") -> None:
         self.inner = inner
         self.wrapper = wrapper
         self.notes = notes
+        self.checks = checks
+        self.covered = covered
 
 
 def claims(source: Source, limits: Limits) -> Claim | None:
@@ -129,12 +132,16 @@ def through(claim: Claim, limits: Limits, byteorder: str | None, depth: int) -> 
     told = Finding("wrapper-opened", f"the checkpoint lies in {claim.wrapper}", source.name)
     content.wrappers = (claim.wrapper, *content.wrappers)
     content.wrapper_notes = (told, *claim.notes, *content.wrapper_notes)
+    content.outer = (*claim.checks, *content.outer)
+    content.covered = claim.covered or content.covered
     return content
 
 
 def member(source: Source, name: str, limits: Limits) -> Claim:
     """The member that ``outer!name`` names, compression around the archive seen through. UnidentifiedError where there is none."""
     outer, wrappers, notes = source, [], []
+    checks: tuple[Any, ...] = ()
+    covered = ""
     for _ in range(DEPTH):
         kind = compression(outer)
         if not kind:
@@ -143,6 +150,8 @@ def member(source: Source, name: str, limits: Limits) -> Claim:
         outer = claim.inner
         wrappers.append(claim.wrapper)
         notes += claim.notes
+        checks += claim.checks
+        covered = covered or claim.covered
     archive = archive_of(outer, limits, picky=False)
     if archive is None:
         raise UnidentifiedError("this is no zip or tar archive", part=source.name, hint="only members of archives are named by '!'")
@@ -157,7 +166,7 @@ def member(source: Source, name: str, limits: Limits) -> Claim:
         name = near[0]
     claim = member_of(outer, archive, name)
     wrapper = ", ".join([*wrappers, claim.wrapper])
-    return Claim(claim.inner, wrapper, notes + claim.notes)
+    return Claim(claim.inner, wrapper, notes + claim.notes, checks + claim.checks, covered or claim.covered)
 
 
 def inside(source: Source, members: tuple[str, ...], limits: Limits, byteorder: str | None) -> Content:
@@ -171,6 +180,8 @@ def inside(source: Source, members: tuple[str, ...], limits: Limits, byteorder: 
     for claim in reversed(claims[:-1]):
         content.wrappers = (claim.wrapper, *content.wrappers)
         content.wrapper_notes = (*claim.notes, *content.wrapper_notes)
+        content.outer = (*claim.checks, *content.outer)
+        content.covered = claim.covered or content.covered
     return content
 
 
@@ -199,7 +210,9 @@ def _worth(source: Source, kind: str) -> bool:
 def _through(source: Source, limits: Limits, kind: str) -> Claim:
     inner, notes = inflated(source, kind, limits)
     inner.beside = neighbours(source)
-    return Claim(inner, ENGINES[kind].noun, notes)
+    from .wrapped_checks import covering, stream
+
+    return Claim(inner, ENGINES[kind].noun, notes, (partial(stream, source, kind),), covering(source, kind))
 
 
 # --------------------------------------------------------------------------------------------------------------------- archives
@@ -217,13 +230,13 @@ def archive_of(source: Source, limits: Limits, picky: bool = True) -> Archive | 
     if tar:
         opened = Tar(source, limits)
         sizes = {name: one.size for name, one in opened.members.items() if not one.refused}
-        return Archive("tar", sizes, opened.content, opened.notes)
+        return Archive("tar", sizes, opened.content, opened)
     try:
         archive = Zip(source, limits)
     except FormatError:
         return None
     sizes = {name: archive.members.size(name) or 0 for name in archive.members if not name.endswith("/")}
-    return Archive("zip", sizes, lambda name: archive.span(archive.members[name]), archive.notes)
+    return Archive("zip", sizes, lambda name: archive.span(archive.members[name]), archive)
 
 
 def candidates(archive: Archive) -> list[str]:
@@ -244,50 +257,24 @@ def member_of(source: Source, archive: Archive, name: str) -> Claim:
         return Window(archive.content(whole), f"{source.name}!{whole}")
 
     inner.beside = beside
-    return Claim(inner, f"a {archive.kind} archive as {one_line(name, 200)}", list(archive.notes))
+    from .wrapped_checks import members, vouched
+
+    wrapper = f"a {archive.kind} archive as {one_line(name, 200)}"
+    return Claim(inner, wrapper, list(archive.notes), (partial(members, archive, {name}),), vouched(archive, {name}))
 
 
 # ------------------------------------------------------------------------------------- checkpoints of several files in an archive
 
 
-def stems(archive: Archive, home: str) -> list[str]:
-    """What the names of a checkpoint's files in a folder of the archive begin with, each once."""
-    lead = f"{home}/" if home else ""
-    found = (BUNDLE.fullmatch(name[len(lead) :]) for name in archive.members if name.startswith(lead))
-    return list(dict.fromkeys(match[1] for match in found if match is not None and "/" not in match[1]))
-
-
-def folders(archive: Archive) -> dict[str, str]:
-    """The folders in an archive that hold the files of TensorFlow's checkpoints, under what may stand behind a "!" to name them: for the
-    files that lie in no folder, what their names begin with."""
-    found: dict[str, str] = {}
-    tried = 0
-    for name in archive.members:
-        home, _, base = name.rpartition("/")
-        above, _, last = home.rpartition("/")
-        if last == "variables" and f"{above}/saved_model.pb".lstrip("/") in archive.members:
-            home = above
-        if home in found or tried == FEW or not (base == "checkpoint" or BUNDLE.fullmatch(base)) or LITTER.search(name):
-            continue
-        tried += 1
-        if base == "checkpoint":
-            fits = bool(STATE.match(_head(archive.content(name))))
-        else:
-            fits = ".data-" in base or is_table(Window(archive.content(name), name))
-        if fits:
-            found[home] = home or next(iter(stems(archive, "")), base)
-    return {label: home for home, label in found.items()}
-
-
-def _head(span: Span) -> bytes:
-    return span.source.read(span.offset, min(span.length, 64))
-
-
 def folder_of(source: Source, archive: Archive, path: str, stem: str = "") -> Claim:
     """The way into a folder of the archive, or to what the names of some files in it begin with."""
+    from .wrapped_checks import members, vouched
+
     inner = Archived(source, archive.members, archive.content, path, stem)
     said = "/".join(step for step in (path, stem) if step)
-    return Claim(inner, f"a {archive.kind} archive" + (f" as {one_line(said, 200)}" if said else ""), list(archive.notes))
+    wrapper = f"a {archive.kind} archive" + (f" as {one_line(said, 200)}" if said else "")
+    held = {name for name in archive.members if not path or name.startswith(f"{path}/")}
+    return Claim(inner, wrapper, list(archive.notes), (partial(members, archive, held),), vouched(archive, held))
 
 
 def folder_named(source: Source, archive: Archive, name: str) -> Claim | None:
