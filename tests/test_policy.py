@@ -258,17 +258,17 @@ def test_clean_names_beneath_danger_are_few_and_known() -> None:
 
 def test_judging_is_quick() -> None:
     judge("warm", "up")
-    begin = time.perf_counter()
+    begin = time.process_time()
     for index in range(2_000):
         judge(f"package{index}.module", "Some.Class")
-    assert time.perf_counter() - begin < 1  # 10 ms on a desktop
+    assert time.process_time() - begin < 1  # 10 ms on a desktop
 
 
 def test_a_hostile_name_is_judged_quickly() -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     for module, name in (("a." * 500_000, "b." * 500_000), ("." * 1_000_000, "." * 1_000_000), ("os", "." * 1_000_000)):
         judge(module, name)
-    assert time.perf_counter() - begin < 1
+    assert time.process_time() - begin < 1
 
 
 # -------------------------------------------------------------------------------------------------------------------- the real names

@@ -39,6 +39,11 @@ NODES = 10_000  # values of hyper-parameters, and of all facts together
 
 def info(ckpt: Checkpoint) -> dict[str, Any]:
     """Everything that is to be said of the file as a whole; the values are plain. Reads no tensor data."""
+    with ckpt.content.source.steady():
+        return _info(ckpt)
+
+
+def _info(ckpt: Checkpoint) -> dict[str, Any]:
     from ..profiles import describe
     from ..torch.predict import loads, oldest
 
