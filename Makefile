@@ -20,7 +20,7 @@ tag := $(subst /,-,$(PYTHON))
 pip = $(1)/bin/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := test
-.PHONY: demo test test-oracle test-oracle-torch test-oracle-tensorflow bench lint pictures fuzz-smoke fuzz clean
+.PHONY: demo test test-oracle test-oracle-torch test-oracle-tensorflow bench bench-tensorflow lint pictures fuzz-smoke fuzz clean
 .DELETE_ON_ERROR:
 
 # ------------------------------------------------------------------------------------------------------------ environments
@@ -110,6 +110,9 @@ fuzz: $(VENV)/.made-fuzz-$(tag)
 
 bench: $(ORACLE)/.made-bench-$(tag)
 	$(ORACLE)/bin/python bench/run.py $(BENCH_ARGS)
+
+bench-tensorflow: $(ORACLE_TF)/.made-oracle-$(tag) $(VENV)/.made-run-$(tag)
+	$(ORACLE_TF)/bin/python bench/bundles.py --inert $(VENV)/bin/python $(BENCH_ARGS)
 
 clean:
 	rm -rf $(VENV) $(ORACLE) $(ORACLE_TF) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks

@@ -276,7 +276,7 @@ class Checkpoint:
         if len(now) != len(items) or any(a is not c or b is not d for (a, b), (c, d) in zip(now, items, strict=True)):
             return False
         before, after = self._listed().tensors, Lister(self.content.listed(value), self.content.limits).tensors
-        return list(before) == list(after) and all(before[name]._layout is after[name]._layout for name in before)
+        return list(before) == list(after) and all(before[name].layout is after[name].layout for name in before)
 
     def save(self, path: str | os.PathLike[str], **options: Any) -> Any:
         """Write the checkpoint with the changes made to ``root`` and ``tensors``; in the same format, what nobody changed keeps its bytes.

@@ -159,7 +159,7 @@ class Tensor:
 
     def _place(self) -> tuple[str, int] | None:
         layout = self.layout
-        if layout.storage is None or layout.kind == "meta" or layout.fault:
+        if layout.storage is None or layout.storage.opener is None or layout.fault:
             return None
         region = layout.storage.span().region()
         return None if region is None else (region[0], region[1] + layout.offset * layout.dtype.itemsize)
