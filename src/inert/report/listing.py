@@ -13,7 +13,7 @@ from .plain import plain, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
     from ..checkpoint import Checkpoint
@@ -39,30 +39,56 @@ def ls(
     tree: bool = False,
     places: bool = True,
     done: Callable[[Tensor], None] | None = None,
+    late: bool = False,
 ) -> dict[str, Any]:
     """The tensors whose names fit a pattern (all without patterns), in the object's order or sorted by a key of SORTS.
 
     ``hash`` adds each SHA-256, ``tree`` the modules; ``places`` false leaves out ``file`` and ``file_offset``, which take a read each.
-    ``done`` is told of each tensor that has been hashed."""
+    ``done`` is told of each tensor that has been hashed. With ``late`` the rows are Rows, made one by one while they are gone through: an
+    index may have a million."""
     chosen = select(ckpt.tensors, patterns)
     if sort:
         chosen = sorted(chosen, key=SORTS[sort])
-    rows = []
     others: dict[str, list[str]] = {}
     for name, kept in ckpt.content.aliases(ckpt.tensors).items():
         others.setdefault(kept, []).append(printable(name))
-    for tensor in chosen:
-        rows.append(row(tensor, places=places))
-        if tensor.name in others:
-            rows[-1]["aliases"] = others[tensor.name]
-        if hash:
-            rows[-1].update(hashed(tensor))
+    rows: Any = Rows(chosen, others, places)
+    if hash:
+        for tensor in chosen:
+            rows.hashes[tensor.name] = hashed(tensor)
             if done is not None:
                 done(tensor)
+    if not late:
+        rows = list(rows)
     made = {"file": printable(ckpt.content.source.name), "format": ckpt.format, "tensors": rows, **totals(chosen)}
     if tree:
         made["tree"] = modules(chosen)
     return made
+
+
+class Rows:
+    """The row of each tensor, made anew each time that it is asked for; ``names``: of all of them."""
+
+    def __init__(self, tensors: list[Tensor], others: dict[str, list[str]], places: bool) -> None:
+        self.tensors, self.others, self.places = tensors, others, places
+        self.hashes: dict[str, dict[str, Any]] = {}
+
+    def __len__(self) -> int:
+        return len(self.tensors)
+
+    def __getitem__(self, at: int) -> dict[str, Any]:
+        tensor = self.tensors[at]
+        made = row(tensor, places=self.places)
+        if tensor.name in self.others:
+            made["aliases"] = self.others[tensor.name]
+        return made | self.hashes.get(tensor.name, {}) if self.hashes else made
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return map(self.__getitem__, range(len(self.tensors)))
+
+    @property
+    def names(self) -> Iterator[str]:
+        return (printable(tensor.name) for tensor in self.tensors)
 
 
 def select(tensors: Any, patterns: Sequence[str]) -> list[Tensor]:
