@@ -98,7 +98,7 @@ def test_a_census_counts(run: Run, tmp_path: Path) -> None:
     code, out, _ = run("verify", "--census", tmp_path / "x.pt")
     assert code == 0
     assert "n: 1 NaN, 1 infinite of 3" in out
-    assert "census: 1 NaN and 1 infinite of 7 values in 2 tensors" in out
+    assert "census: 1 NaN and 1 infinite of 7 values in 2 floating tensors" in out
 
 
 @pytest.mark.parametrize("name", ["none.pt", "none"])

@@ -38,6 +38,9 @@ class InertError(Exception):
         return one_line(f"{where}{self.message}{at}{hint}")
 
 
+DAMAGED = "the file is damaged or was cut short: get it again; inert parts lists the records in it"
+
+
 class UnidentifiedError(InertError):
     """The bytes are of no format that inert reads; the message says what they are, where that can be told."""
 

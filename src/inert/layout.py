@@ -13,6 +13,7 @@ from functools import lru_cache
 from math import prod
 
 from .errors import FormatError, LimitError, UnsupportedError
+from .words import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ def is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
 def reach(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int, str]:
     """(index of the last element behind the first or -1 where there is none, number of elements, what is wrong with the geometry)."""
     if len(shape) != len(strides):
-        return 0, 0, f"{len(shape)} sizes but {len(strides)} strides"
+        return 0, 0, f"{counted(len(shape), 'size')} but {counted(len(strides), 'stride')}"
     if len(shape) > RANK:
         return 0, 0, f"{len(shape)} dimensions"
     if min(shape, default=0) < 0 or min(strides, default=0) < 0:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from .checkpoint import Calm, Checkpoint
 from .containers.folder import Folder
-from .errors import FormatError, InertError, LimitError
+from .errors import DAMAGED, FormatError, InertError, LimitError
 from .files import open_source
 from .formats import FORMATS, identify, locate, prefix
 from .limits import DEFAULT
@@ -97,6 +97,8 @@ def _opened(source: Any, limits: Limits, byteorder: str | None, formats: Iterabl
         if isinstance(error, InertError):
             error.part = error.part or held.name
             error.file = error.file or held.name
+            if isinstance(error, FormatError):
+                error.hint = error.hint or DAMAGED
         raise
 
 

@@ -9,6 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+ONE = {"have": "has", "are": "is", "do": "does"}  # what verbs of many are of one, but for those that get an s
 UNITS = ("kB", "MB", "GB", "TB", "PB", "EB")
 
 
@@ -26,8 +27,16 @@ def size(count: int, exact: bool = False) -> str:
     return f"{amount:.3g} {unit}" if amount < 999.5 else f"{amount:,.0f} {unit}"
 
 
-def counted(count: int, word: str) -> str:
+def counted(count: int, word: str, verb: str = "") -> str:
+    """1 byte, 2 bytes; with a verb, given as it is of many: 1 byte follows, 2 bytes follow."""
+    if verb:
+        return f"{counted(count, word)} {ONE.get(verb, verb + 's') if count == 1 else verb}"
     return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def article(word: str) -> str:
+    """a dict, an int."""
+    return f"{'an' if word[:1] in 'aeiouAEIOU' else 'a'} {word}"
 
 
 def shape(sizes: Sequence[int]) -> str:

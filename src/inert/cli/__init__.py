@@ -11,8 +11,9 @@ import gc
 import os
 import sys
 from importlib import import_module
+from itertools import islice
 
-from ..errors import InertError, one_line
+from ..errors import InertError, LimitError, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,13 +25,15 @@ COMMANDS = {
     "info": "say what the file is, what is in it, and whether torch would load it",
     "show": "show one tensor (values, statistics) or any other value",
     "parts": "list the records of the file with offset, size and checksum; reads no pickle",
-    "view": "show it as a web page, on this machine only",
     "scan": "say what loading it as a pickle would import and call, and whether that is dangerous",
-    "diff": "say what differs between two checkpoints: tensors, elements, other values",
     "verify": "check files to the byte: structure, checksums, every file of a set",
+    "diff": "say what differs between two checkpoints: tensors, elements, other values",
     "convert": "write it in another format, or again with changes: parts of it, other names",
+    "view": "show it as a web page, on this machine only",
 }
 FINE, FINDINGS, FAILED, INTERRUPTED = 0, 1, 2, 130
+ENTRIES = 1000  # names of a folder that are looked through for one that may have been meant
+LIMITS = " (no option of a command; in Python, limits= of inert.open)"
 DEBUG = "INERT_DEBUG"  # set: a fault of inert itself ends in its traceback
 
 
@@ -54,6 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         hush()
         return FINE
     except InertError as error:
+        if isinstance(error, LimitError) and "Limits." in error.hint:
+            error.hint += LIMITS
         return fail(str(error))
     except OSError as error:
         if isinstance(error.filename, (str, bytes)):
@@ -91,7 +96,7 @@ def _top(words: list[str]) -> int:
         width = max(map(len, COMMANDS))
         rows = "\n".join(f"  {name:{width}}  {text}" for name, text in COMMANDS.items())
         print(f"usage: inert COMMAND FILE …\n\nOpens, converts and edits machine-learning checkpoints as data, never as code.\n\n{rows}\n")
-        print("inert COMMAND --help tells more. Exit code: 0 fine, 1 findings, 2 could not do it.")
+        print("inert COMMAND --help tells more.\nExit status: 0 fine, 1 errors, danger or differences were found, 2 it could not be done.")
         return FINE if words else FAILED
     if word in ("-V", "--version"):
         print(f"inert {version()}")
@@ -115,14 +120,30 @@ def fail(message: str) -> int:
 
 
 def no_file(name: str) -> str:
-    """What to do about a word that looks like no file's path; "" for any other."""
+    """What is wrong with a path at which nothing is, or what may have been meant; "" where neither can be told."""
     if "://" in name:
         return "URLs are not read; download it first"
     if name == "-":
         return "neither stdin nor stdout is a file; give a file's path"
     if name.startswith("~"):
         return "only a shell knows what ~ is, where it stands outside of quotes; give the whole path"
-    return ""
+    folder, last = os.path.split(name)
+    if folder and not os.path.isdir(folder):
+        return f"No such file or directory: there is no folder {folder!r}"
+    return _alike(folder, last)
+
+
+def _alike(folder: str, last: str) -> str:
+    """The file of the folder whose name is most like this one."""
+    from difflib import get_close_matches
+
+    try:
+        with os.scandir(folder or ".") as entries:
+            names = [entry.name for entry in islice(entries, ENTRIES)]
+    except OSError:  # it cannot be listed: there is nothing to propose
+        return ""
+    like = get_close_matches(last, names, 1)
+    return f"No such file or directory; did you mean {os.path.join(folder, like[0])!r}?" if like else ""
 
 
 def tell(message: str) -> None:

@@ -19,14 +19,19 @@ if TYPE_CHECKING:
 
 ABOUT = """Write SRC as DST: in the format of its suffix (or --to), and changed only where asked.
 
-Within one format, what nothing asks to change keeps its bytes; without changes the file is copied. DST may be SRC: it is replaced when
-the new file is complete, and untouched if anything goes wrong before.
+Within one format, what nothing asks to change keeps its bytes; without changes the file is copied. A DST that exists is replaced, \
+also where it is SRC: when the new file is complete, and not if anything goes wrong before.
+SRC is a file, a folder, the prefix of a TensorFlow checkpoint, or 'ARCHIVE!MEMBER'.
 
   inert convert model.ckpt weights.safetensors --root state_dict
   inert convert last.ckpt small.ckpt --drop optimizer_states --rename '^state_dict\\.model\\.=state_dict.'
   inert convert last.ckpt weights.pt --unwrap --strip --dtype bf16 --dtype '*.norm.*=float32'
-  inert convert strange.pt plain.pt --for-weights-only"""
+  inert convert strange.pt plain.pt --for-weights-only
+
+Exit status: 0 written, 1 written but with errors that are told, 2 it could not be done, and DST is as it was."""
 SHOWN = 8
+PLACELESS = "values that the format has no place for: lost and listed, in safetensors' metadata, in a JSON file beside it, or an error"
+KEEP = "--leaves sidecar keeps the other values in a JSON file beside it, a torch format keeps them all"
 
 FLAGS = {
     "--unwrap": "only the state dict, wherever it lies in a training checkpoint",
@@ -45,7 +50,8 @@ LISTS = {
 
 def parser() -> Parser:
     made = Parser("convert", ABOUT, ("src", "dst"), needed=2)
-    made.add_argument("--to", metavar="FORMAT", choices=[one.id for one in WRITERS], help="the format, where the suffix of DST says none")
+    formats = [one.id for one in WRITERS]
+    made.add_argument("--to", metavar="FORMAT", choices=formats, help=f"in this format, whatever the suffix of DST: {', '.join(formats)}")
     made.add_argument("--root", metavar="PATH", help="only what stands at this dotted path, such as state_dict")
     for name, (what, text) in LISTS.items():
         made.add_argument(name, metavar=what, action="append", default=[], help=text)
@@ -65,7 +71,12 @@ def parser() -> Parser:
         help="of the records in a new archive (default: 64), or of TensorFlow's tensors (1)",
     )
     made.add_argument("--max-shard-size", metavar="SIZE", default="0", help="in shards as Hugging Face or TensorFlow has them, such as 5GB")
-    made.add_argument("--leaves", choices=LEAVES, default="lost", help="what becomes of values that the format does not hold")
+    made.add_argument(
+        "--leaves",
+        choices=LEAVES,
+        default="lost",
+        help=PLACELESS,
+    )
     made.add_argument("--no-sync", action="store_true", help="do not wait until the file is on the disk")
     return made
 
@@ -107,6 +118,8 @@ def run(options: Namespace) -> int:
         tell(f"not kept: {name or 'the root'}: {why}")
     if len(done.lost) > SHOWN:
         tell(f"and {counted(len(done.lost) - SHOWN, 'more value')}: see --json")
+    if done.lost and options.leaves == "lost":
+        tell(f"the destination holds tensors only: {KEEP}")
     return findings(done.notes)
 
 

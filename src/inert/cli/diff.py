@@ -23,18 +23,16 @@ if TYPE_CHECKING:
     from ..ops.diff_result import Difference
     from ..ops.diff_tensors import Change
 
-ABOUT = """Say what differs between A and B: two files, folders or prefixes, of any
-formats.
+ABOUT = """Say what differs between A and B: two files, folders or prefixes, of any formats.
 
-Tensors are compared by name, their elements as the numbers that they are,
-whatever the types. How bytes lie in a file (order, strides, alignment,
-compression) makes no difference.
+Tensors are compared by name, their elements as the numbers that they are, whatever the types. \
+How bytes lie in a file (order, strides, alignment, compression) makes no difference.
 
   inert diff old.ckpt new.ckpt
   inert diff model.ckpt model.safetensors --only weights
   inert diff full.pt half.pt --ignore-dtype --rtol 1e-2 --atol 1e-6
 
-Exit code: 0 the same, 1 different, 2 could not do it."""
+Exit status: 0 the same, 1 different, 2 it could not be done."""
 SHOWN = 40  # rows of each table
 ROOMS = (48, 60, 80)  # columns of a name, the least by which all can be told apart: the figures beside it fit a narrow terminal then
 LISTS = {

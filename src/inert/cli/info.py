@@ -5,8 +5,9 @@ from __future__ import annotations
 from ..reading import open
 from ..report.about import info
 from . import FINDINGS, FINE
-from .options import Parser
-from .terminal import write_json, write_lines
+from .narrow import natural
+from .options import ONE, STATUS, Parser
+from .terminal import folded, write_json, write_lines
 from .text import clean, counted, outline, size, table
 
 TYPE_CHECKING = False
@@ -15,9 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-ABOUT = """Say what a file is: container, writer, byte order, sizes, hyper-parameters; whether torch would load it, and why not.
+ABOUT = f"""Say what a file is: container, writer, byte order, sizes, hyper-parameters; whether torch would load it, and why not.
 
-No tensor data is read."""
+No tensor data is read.
+{ONE}
+
+{STATUS}"""
 LOADERS = {
     "full": "torch.load(weights_only=False)",
     "weights_only": "torch.load(weights_only=True)",
@@ -54,8 +58,11 @@ def page(found: dict[str, Any]) -> Iterator[str]:
 
 
 def _columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """A table without its head."""
-    yield from list(table(("",) * len(rows[0]), rows))[1:] if rows else ()
+    """A table without its head. On a terminal its last column is broken into lines that stay in the column."""
+    if rows:
+        cells = [[clean(cell) for cell in row[:-1]] for row in rows]
+        indent = sum(wide + 2 for wide in natural(("",) * len(cells[0]), cells))
+        yield from folded(list(table(("",) * len(rows[0]), rows))[1:], indent)
 
 
 def general(found: dict[str, Any]) -> Iterator[str]:
@@ -136,13 +143,14 @@ def sections(found: dict[str, Any]) -> Iterator[str]:
     if len(held) > KEYS:
         held.sort(key=lambda one: -int(one["nbytes"]))
     if held or bare:
-        yield "sections"
+        shared = found["nbytes"] != sum(int(one["nbytes"]) for one in held)
+        yield "sections" + (", by what their storages hold, each counted once" if shared else "")
     yield from _columns([(f"  {one['key']}", counted(one["tensors"], "tensor"), size(one["nbytes"])) for one in held[:KEYS]])
     if len(held) > KEYS:
         yield f"  … {len(held) - KEYS:,} more"
     if bare:
         more = f" … {len(bare) - KEYS:,} more" if len(bare) > KEYS else ""
-        yield f"  without tensors: {', '.join(bare[:KEYS])}{more}"
+        yield from folded([f"  without tensors: {', '.join(bare[:KEYS])}{more}"], 4)
 
 
 def facts(found: dict[str, Any]) -> Iterator[str]:
@@ -168,7 +176,7 @@ def notes(found: dict[str, Any]) -> Iterator[str]:
     yield "notes"
     for note in found["notes"][:NOTES]:
         where = note["where"]["part"] + ("" if note["where"]["offset"] is None else f" at byte {note['where']['offset']:,}")
-        yield clean(f"  {note['severity']}: {where}{where and ': '}{note['message']}; {note['fix']}", 600)
+        yield from folded([clean(f"  {note['severity']}: {where}{where and ': '}{note['message']}; {note['fix']}", 600)], 4)
     if len(found["notes"]) > NOTES:
         yield f"  … {len(found['notes']) - NOTES:,} more; --json has them all"
 
@@ -178,4 +186,4 @@ def _cut(lines: Iterator[str]) -> Iterator[str]:
         if number == LINES:
             yield "  … more: --json has it all"
             return
-        yield line
+        yield from folded([line], len(line) - len(line.lstrip()) + 4)

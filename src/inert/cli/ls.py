@@ -10,25 +10,30 @@ from ..reading import open
 from ..report.about import sentence
 from ..report.listing import SORTS, Rows, ls, nbytes, notes, totals
 from . import FAILED, tell
-from .options import Parser
-from .terminal import Progress, findings, write_json, write_lines, write_table
-from .text import CELL, WHOLE, WIDE, clean, counted, middle, shape, shortened, size, table
+from .options import ONE, STATUS, Parser
+from .terminal import Progress, columns, findings, write_json, write_lines, write_table
+from .text import CELL, WHOLE, WIDE, clean, counted, middle, shape, shortened, size, table, width
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from ..checkpoint import Checkpoint
 
-ABOUT = """List the tensors of a checkpoint: name, dtype, shape, size.
+ABOUT = f"""List the tensors of a checkpoint: name, dtype, shape, size.
 
-A PATTERN is a tensor's name, a module's name, or a glob over whole names: 'encoder', '*.bias', 'layers.[0-3].*'."""
+{ONE}
+A PATTERN is a tensor's whole name, that of a module, or a glob over whole names: 'model.encoder', '*.bias', 'layers.[0-3].*'.
+
+{STATUS}"""
 SLACK = 20  # storages that hold this fraction more than their tensors use are worth a line
 VIEWS = frozenset(("torch-zip", "torch-legacy", "torch-tar", "torchscript", "sharded"))  # formats of what torch.save makes of views
 NONE: Mapping[str, str] = {}
+MEANT = 3  # names that may have been meant
 LEAVES = 6  # tensors of a module that are named in a tree
+COUNTS, LEAF = 22, 20  # columns of a tree between the modules and their own tensors; the least for either of these
 
 
 def parser() -> Parser:
@@ -54,10 +59,13 @@ def run(options: Namespace) -> int:
         elif found["count"] or not options.patterns:
             write_lines([sentence(ckpt, describe(ckpt)), ""])
             if options.tree:
-                write_lines(tree(found["tree"], options.bytes, options.full))
+                write_lines(tree(found["tree"], options.bytes, options.full, columns()))
             elif found["count"]:
                 write_table(TITLES, cells(found["tensors"], options.bytes, options.patterns, options.full), WHOLE)
-            write_lines(["", *summary(found, everything, options.bytes, ckpt.format in VIEWS)])
+            if found["count"]:
+                write_lines(["", *summary(found, everything, options.bytes, ckpt.format in VIEWS)])
+            else:
+                write_lines([clean(f"no tensors; inert show {options.file} gives the saved object", 600)])
             if ckpt.notes:
                 write_lines([clean(f"{counted(len(ckpt.notes), 'note')}: see inert info {options.file}", 600)])
         if options.patterns and not found["count"]:
@@ -73,7 +81,7 @@ def nothing(ckpt: Checkpoint, patterns: list[str]) -> int:
     if files:
         tell(f"one file only: {files[0]!r} is another, and no tensor fits {asked}")
         return FAILED
-    found = near(patterns[0], ckpt.tensors)
+    found = modules(patterns[0], ckpt.tensors) or near(patterns[0], ckpt.tensors)
     first = [*islice(ckpt.tensors, 5)]
     if found:
         hint = f"did you mean {' or '.join(map(repr, found))}?"
@@ -81,6 +89,18 @@ def nothing(ckpt: Checkpoint, patterns: list[str]) -> int:
         hint = f"there is {', '.join(map(repr, first))}{' …' if len(first) < len(ckpt.tensors) else ''}" if first else "it holds none"
     tell(f"no tensor fits {asked}: {hint}")
     return FAILED
+
+
+def modules(word: str, names: Iterable[str]) -> list[str]:
+    """Up to three names of tensors or modules that end in ``word``: it was written without what it lies in."""
+    found: dict[str, None] = {}
+    for name in names:
+        at = f".{name}.".find(f".{word}.")
+        if word and at > 0:
+            found[name[: at + len(word)]] = None
+            if len(found) == MEANT:
+                break
+    return [*found]
 
 
 TITLES = ("name", "dtype", "shape", ">size", "sha256", "notes")
@@ -142,20 +162,27 @@ def summary(found: dict[str, Any], everything: dict[str, Any], exact: bool, view
         yield f"uses {used} of {held}{why}"
 
 
-def tree(root: dict[str, Any], exact: bool, full: bool = False) -> Iterator[str]:
-    """Modules, each with what is in it; a module with one child and nothing else shares its line."""
+def tree(root: dict[str, Any], exact: bool, full: bool = False, room: int = 0) -> Iterator[str]:
+    """Modules, each with what is in it; a module with one child and nothing else shares its line. ``room``: columns to fit in."""
     rows = [("", root)] if root["leaves"] or not root["children"] else []
-    rows += list(_branches(root, full))
+    rows += list(_branches(root, full, max(min(WIDE, room - COUNTS - LEAF), LEAF) if room else WIDE))
+    left = max(room - max((width(lead) for lead, _ in rows), default=0) - COUNTS, LEAF) if room else WHOLE
     found = []
     for lead, node in rows:
-        leaves = ", ".join(named(leaf if full else middle(leaf)) for leaf in node["leaves"][:LEAVES]) + (
-            " …" if len(node["leaves"]) > LEAVES else ""
-        )
+        leaves = _leaves([named(leaf if full else middle(leaf)) for leaf in node["leaves"]], left)
         found.append((lead, f"{node['tensors']:,}", size(node["nbytes"], exact), leaves))
     return table(("module", ">tensors", ">size", "its own tensors"), found, WHOLE if full else CELL)
 
 
-def _branches(root: dict[str, Any], full: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+def _leaves(names: list[str], room: int) -> str:
+    """The first of the names, as many as fit; one of them does in any case."""
+    shown = min(len(names), LEAVES)
+    while shown > 1 and width(", ".join(names[:shown])) + 2 * (shown < len(names)) > room:
+        shown -= 1
+    return ", ".join(names[:shown]) + (" …" if shown < len(names) else "")
+
+
+def _branches(root: dict[str, Any], full: bool, wide: int = WIDE) -> Iterator[tuple[str, dict[str, Any]]]:
     todo = [(child, "", i == 0, True) for i, child in enumerate(reversed(root["children"]))]
     while todo:
         node, lead, last, top = todo.pop()
@@ -164,6 +191,6 @@ def _branches(root: dict[str, Any], full: bool) -> Iterator[tuple[str, dict[str,
             node = node["children"][0]
             name += "." + node["name"]
         begun = "" if top else lead + ("└─ " if last else "├─ ")
-        yield begun + (name if full else middle(name, max(WIDE - len(begun), WIDE // 2))), node
+        yield begun + (name if full else middle(name, max(wide - len(begun), wide // 2))), node
         below = "" if top else lead + ("   " if last else "│  ")
         todo += [(child, below, i == 0, False) for i, child in enumerate(reversed(node["children"]))]

@@ -10,25 +10,38 @@ import os
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 
 from ..errors import InertError
+from .narrow import wrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
 HINT = "a name that begins with - goes behind --"
+WIDEST, PIPED = 120, 100  # columns of a help page: at most, and where no terminal says how many there are
+ONE = "FILE is a checkpoint of any format: a file, a folder, the prefix of a TensorFlow checkpoint, or 'ARCHIVE!MEMBER'."
+STATUS = "Exit status: 0 fine or warnings only, 1 errors were found in the file, 2 it could not be done."
 
 
 class UsageError(InertError):
     """The words make no command."""
 
 
-def _formatter(prog: str) -> RawDescriptionHelpFormatter:
-    """argparse's own, with a width: to find one itself, it imports shutil and compressors, whenever an option is added."""
-    try:
-        columns = os.get_terminal_size().columns
-    except OSError:
-        columns = 100
-    return RawDescriptionHelpFormatter(prog, width=columns)
+class Formatter(RawDescriptionHelpFormatter):
+    """argparse's own, with a width (to find one itself, it imports shutil and compressors, whenever an option is added); lines of the
+    description are broken by it, too, but for those that are indented."""
+
+    def __init__(self, prog: str) -> None:
+        try:
+            self.columns = min(os.get_terminal_size().columns, WIDEST)
+        except OSError:
+            self.columns = PIPED
+        super().__init__(prog, width=self.columns)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        found: list[str] = []
+        for line in text.splitlines():
+            found += [line] if line.startswith(" ") else wrapped(line, self.columns, 0)
+        return "\n".join(found)
 
 
 class Parser(ArgumentParser):
@@ -43,12 +56,12 @@ class Parser(ArgumentParser):
             prog=f"inert {command}",
             usage=f"inert {command} {self.words} [options]",
             description=about,
-            formatter_class=_formatter,
+            formatter_class=Formatter,
             allow_abbrev=False,
         )
         self.add_argument("--json", action="store_true", help="the answer as JSON, on stdout")
         self.add_argument(
-            "--byteorder", choices=("little", "big"), help="byte order where the file does not say (default: little, as torch has it)"
+            "--byteorder", choices=("little", "big"), help="byte order where the file does not say (default: little, as torch assumes)"
         )
 
     def parse(self, words: list[str]) -> Namespace:

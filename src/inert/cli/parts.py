@@ -8,7 +8,7 @@ from ..limits import DEFAULT
 from ..reading import hold
 from ..report.listing import covered
 from ..report.records import parts
-from .options import Parser
+from .options import ONE, STATUS, Parser
 from .terminal import findings, write_json, write_lines, write_table
 from .text import clean, counted, shortened, size
 
@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from ..checkpoint import Content
     from ..source import Source
 
-ABOUT = """List every record of a file: offset, size, checksum, alignment, role; and what fills the bytes between them.
+ABOUT = f"""List every record of a file: offset, size, checksum, alignment, role; and what fills the bytes between them.
 
-No pickle is decoded. Offsets and sizes are bytes."""
+No pickle is decoded. Offsets and sizes are bytes; alignment is the largest power of two that divides the offset.
+{ONE}
+
+{STATUS}"""
 QUIET = ("header", "padding", "descriptor")  # what every record has: told in columns and in the summary, not in rows of its own
 
 

@@ -24,10 +24,14 @@ if TYPE_CHECKING:
 
 ABOUT = """Say what loading files as pickles would import and call, and whether anything is hidden in them. Nothing is loaded to find out.
 
-Takes files, folders (with all folders in them), prefixes of TensorFlow checkpoints and "archive!member". Verdicts, the worst one last:
-clean (only names that build data), unknown (names that nobody has judged), unreadable (part of it could not be read to its end),
-dangerous (names that run code, or a way to hide them). Exit code: 1 for unreadable and dangerous files, with --fail-on unknown for unknown
-ones too."""
+FILE is a file, a folder (with all folders in it), the prefix of a TensorFlow checkpoint, or 'ARCHIVE!MEMBER'. Verdicts, the worst one last:
+
+  clean       only names that build data
+  unknown     names that nobody has judged
+  unreadable  part of it could not be read to its end
+  dangerous   names that run code, or a way to hide them
+
+Exit status: 0 clean or unknown, 1 unreadable or dangerous (with --fail-on unknown: unknown too), 2 it could not be done."""
 FAILS = {"dangerous": ("dangerous", "unreadable"), "unknown": ("unknown", "dangerous", "unreadable")}
 NOTES = 12  # findings that are shown of one file; --json has them all
 ROWS = 40  # names that are shown of one file
@@ -38,7 +42,7 @@ def parser() -> Parser:
     made = Parser("scan", ABOUT, ("file",), rest="files")
     made.add_argument("--sarif", action="store_true", help="the answer as SARIF 2.1.0, on stdout")
     made.add_argument(
-        "--fail-on", choices=tuple(FAILS), default="dangerous", help="the least verdict that ends in exit code 1 (default: dangerous)"
+        "--fail-on", choices=tuple(FAILS), default="dangerous", help="the least verdict that ends in exit status 1 (default: dangerous)"
     )
     made.add_argument("--all", action="store_true", help="of several files, list the clean ones too")
     made.add_argument("--jobs", type=int, default=0, metavar="N", help="processes for many files (default: one for each processor)")

@@ -10,7 +10,7 @@ from ..report.listing import nbytes
 from ..report.show import FEW, array_of, corner, cut, dates, find, show
 from ..tensor import Tensor
 from . import FINDINGS
-from .options import Parser
+from .options import ONE, STATUS, Parser
 from .terminal import Progress, findings, write_json, write_lines
 from .text import clean, outline, shape, size
 
@@ -20,10 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-ABOUT = """Show one tensor, a slice of one, or any other value by its path in the saved object.
+ABOUT = f"""Show one tensor, a slice of one, or any other value by its path in the saved object.
 
 NAME: layer.weight · 'layer.weight[0:2,3]' · hyper_parameters · optimizer_states.0.param_groups.0.lr
-Without NAME: the saved object as an outline."""
+Without NAME: the saved object as an outline.
+{ONE}
+
+{STATUS}"""
 LINES = 500  # of an outline, unless --full
 BAR = 40  # columns of the longest bar of a histogram
 EDGE = 3  # elements at each end of a dimension that is cut
@@ -31,7 +34,11 @@ EDGE = 3  # elements at each end of a dimension that is cut
 
 def parser() -> Parser:
     made = Parser("show", ABOUT, ("file", "name"))
-    made.add_argument("--stats", action="store_true", help="min max mean std, NaN, Inf, zeros and a histogram (reads all of the tensor)")
+    made.add_argument(
+        "--stats",
+        action="store_true",
+        help="min, max, mean, std (by n, as NumPy has it), NaN, inf, zeros, a histogram; reads the whole tensor",
+    )
     made.add_argument("--full", action="store_true", help="every element, every value")
     made.add_argument("--npy", metavar="OUT", help="also write the tensor (or slice) to a .npy file")
     return made

@@ -6,15 +6,17 @@ Refuses to know: what is written.
 
 from __future__ import annotations
 
+import os
 import sys
 from itertools import chain, islice
 
 from . import FINDINGS, FINE, hush, tell
+from .narrow import natural, stacked, wrapped
 from .text import CELL, as_json, clean, counted, lines, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
     from ..finding import Finding
@@ -44,10 +46,16 @@ def write_lines(found: Iterable[str]) -> None:
 
 def write_table(titles: Sequence[str], rows: Iterable[Sequence[str]], limit: int = CELL) -> None:
     """Rows as they come: only those of a table that is small and on a terminal are held together."""
-    if sys.stdout.isatty():
+    room = columns()
+    if room:
         all_rows = iter(rows)
         first = list(islice(all_rows, RICH + 1))
         if len(first) <= RICH:
+            kept = [i for i in range(len(titles)) if any(row[i] for row in first)]
+            cells = [[clean(row[i], limit) for i in kept] for row in first]
+            if sum(wide + 2 for wide in natural([titles[i] for i in kept], cells)) - 2 > room:
+                write_lines(stacked(titles, first, room, limit))
+                return
             try:
                 _rich(titles, first, limit)
                 return
@@ -55,6 +63,23 @@ def write_table(titles: Sequence[str], rows: Iterable[Sequence[str]], limit: int
                 pass
         rows = chain(first, all_rows)
     write_lines(table(titles, rows, limit))
+
+
+def columns() -> int:
+    """How wide the terminal is; 0 where stdout is none, and nothing has to fit."""
+    if not sys.stdout.isatty():
+        return 0
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns
+    except (OSError, ValueError):
+        return 0
+
+
+def folded(found: Iterable[str], indent: int) -> Iterator[str]:
+    """Lines of words, broken where they are wider than the terminal."""
+    room = columns()
+    for line in found:
+        yield from wrapped(line, room, indent) if room else (line,)
 
 
 def _rich(titles: Sequence[str], rows: Sequence[Sequence[str]], limit: int) -> None:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 ABOUT = """Check files to the byte: structure, bounds, every checksum, every file of a set; and say what cannot be verified.
 
 FILE may be a folder: a checkpoint in several files, or one that holds many checkpoints.
-Exit code: 0 nothing wrong, 1 errors were found (with --strict: warnings too), 2 it could not be done."""
+
+Exit status: 0 nothing wrong or warnings only, 1 errors were found (with --strict: warnings too), 2 it could not be done."""
 SHOWN = 200  # findings of one file in a table
 SWEPT = 16  # files whose objects may lie about
 TOLD = 8  # lines on what was not verified
@@ -33,7 +34,7 @@ TOLD = 8  # lines on what was not verified
 def parser() -> Parser:
     made = Parser("verify", ABOUT, ("file",), rest="files")
     made.add_argument("--census", action="store_true", help="count NaN and infinite values of every tensor as well")
-    made.add_argument("--strict", action="store_true", help="warnings end in exit code 1, too")
+    made.add_argument("--strict", action="store_true", help="warnings end in exit status 1, too")
     made.add_argument("--all", action="store_true", help="also the notes that are good to know, in the table")
     return made
 
@@ -92,8 +93,11 @@ def run(options: Namespace) -> int:
     if options.json:
         write_json(verification(found[0]) if len(job.given) == len(found) == 1 and not job.skipped else verifications(found, job.skipped))
     else:
-        for number, answer in enumerate(found):
-            _tell(answer, options, bool(number))
+        apart = False
+        for answer in found:
+            tall = bool(answer.findings) or answer.census is not None
+            _tell(answer, options, apart or (tall and answer is not found[0]))
+            apart = tall
         _sum_up(found, job.skipped)
     return FAILED if job.failed else _code(found, options)
 
@@ -158,7 +162,7 @@ def _census(found: Verification) -> Iterator[str]:
         yield clean(f"{name}: {counts['nan']:,} NaN, {counts['inf']:,} infinite of {counts['count']:,}", 600)
     total = {key: sum(counts[key] for counts in found.census.values()) for key in ("count", "nan", "inf")}
     told = f"{counted(total['nan'], 'NaN')} and {total['inf']:,} infinite of {total['count']:,} values"
-    yield f"census: {told} in {counted(len(found.census), 'tensor')}"
+    yield f"census: {told} in {counted(len(found.census), 'floating tensor')}"
 
 
 def _sum_up(found: list[Verification], skipped: int) -> None:

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 ABOUT = """Show files as a web page: what they are, every tensor with its values, the saved object, the bytes, whether they are safe.
 
 The page is served on 127.0.0.1 only, under an address that nobody can guess, and changes nothing. Ctrl-C ends it.
-With --export it is written into one file instead, which needs neither inert nor a network to be looked at."""
+With --export it is written into one file instead, which needs neither inert nor a network to be looked at.
+FILE may be a folder, a prefix or 'ARCHIVE!MEMBER', as for inert ls; two files or more can be compared.
+
+Exit status: 0 shown or written, 2 it could not be done."""
 
 
 def parser() -> Parser:

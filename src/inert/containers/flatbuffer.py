@@ -58,7 +58,7 @@ class Buffer:
         self.budget -= count
         if self.budget < 0:
             text = "its tables hold more items than the file has bytes: many of them are the same"
-            raise LimitError(text, part=self.source.name, hint="the file is damaged")
+            raise LimitError(text, part=self.source.name, hint="the file is damaged: get the file again")
 
     def root(self) -> Table:
         return self.table(self.number(U32, 0))

@@ -90,7 +90,7 @@ class Tar:
             return Span(self.source, min(member.offset, self.source.size), max(room, 0))
         if member.size > room:
             text = f"its {member.size:,} bytes would end beyond the file's {self.source.size:,}"
-            raise TruncatedError(text, part=name, offset=member.offset, hint="the file is cut short")
+            raise TruncatedError(text, part=name, offset=member.offset, hint="the file is cut short: get the file again")
         return Span(self.source, member.offset, member.size)
 
     def _walk(self) -> Iterator[Member]:

@@ -108,7 +108,9 @@ class Zip:
             raise FormatError("no local header where the directory says", part=member.name, offset=member.offset)
         if 30 + n + x + member.packed > room:
             text = f"its {member.packed:,} bytes would end beyond the file's {self.source.size:,}"
-            raise TruncatedError(text, part=member.name, offset=member.offset, hint="the file is cut short or its headers are damaged")
+            raise TruncatedError(
+                text, part=member.name, offset=member.offset, hint="the file is cut short or its headers are damaged: get the file again"
+            )
         start = member.offset + 30 + n + x
         if head[30:] == raw and n == len(raw) and method == member.method and flags == member.flags and flags & 8:
             return start, []  # as PyTorch writes it: sizes and checksum are in the directory alone

@@ -18,6 +18,7 @@ from zlib import error as ZlibError
 
 from ..errors import InertError
 from ..finding import Finding
+from ..words import counted
 from .zipdirectory import DEFLATED, ENCRYPTED, FULL32, PATCHED, STORED
 from .zipentries import DATA, FB, KINDS, SHOWN, ZIP64, blocks, more
 
@@ -80,7 +81,7 @@ def records(archive: Zip, found: list[Row], inspector: Inspector, hit: Hit) -> I
     where = archive.directory
     before = min(found[0].offset, where.offset) if found else where.offset  # an offset may be any number
     if found and before > 0 and not where.shift:
-        yield Finding("zip-prefix", f"{before:,} bytes lie before the first member", archive.source.name, 0)
+        yield Finding("zip-prefix", f"{counted(before, 'byte', 'lie')} before the first member", archive.source.name, 0)
     if before > 0:
         inspector.note("bytes before the archive", archive.source.name, "", [(0, before)])
     work = batches(archive, found, shared)

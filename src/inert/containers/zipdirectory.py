@@ -13,6 +13,7 @@ from struct import Struct, unpack_from
 
 from ..errors import FormatError, TruncatedError
 from ..finding import Finding
+from ..words import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -173,7 +174,12 @@ def _directory(source: Source, tail: bytes, tail_at: int, at: int) -> Directory:
     if disk or cd_disk or n_here != count:
         raise FormatError("the archive is spread over several disks", part=source.name, offset=end)
     if size > end:
-        raise FormatError(f"its directory would be {size:,} bytes long", part=source.name, offset=end, hint="the end record is damaged")
+        raise FormatError(
+            f"its directory would be {size:,} bytes long",
+            part=source.name,
+            offset=end,
+            hint="the end record is damaged: get the file again",
+        )
     shift = _shift(source, offset, size, end, count)
     trailing = max(0, len(tail) - (at + 22 + comment))
     found = Directory(offset + shift, size, count, shift, end, comment, trailing)
@@ -203,19 +209,21 @@ def _shift(source: Source, offset: int, size: int, end: int, count: int) -> int:
     moved = end - size - offset
     if moved > 0 and source.read(end - size, 4) == b"PK\1\2":
         return moved
-    raise FormatError(f"no central directory at offset {offset:,}", part=source.name, offset=end, hint="the end record is damaged")
+    raise FormatError(
+        f"no central directory at offset {offset:,}", part=source.name, offset=end, hint="the end record is damaged: get the file again"
+    )
 
 
 def _around(source: Source, where: Directory) -> list[Finding]:
     found = []
     gap = where.end - (where.offset + where.size)
     if where.shift:
-        found.append(Finding("zip-prefix", f"{where.shift:,} bytes lie before the archive", source.name, 0))
+        found.append(Finding("zip-prefix", f"{counted(where.shift, 'byte', 'lie')} before the archive", source.name, 0))
     elif gap:
         text = f"{abs(gap):,} bytes {'lie between' if gap > 0 else 'are shared by'} the directory and its end record"
         found.append(Finding("zip-count", text, source.name, where.end))
     if where.trailing:
-        text = f"{where.trailing:,} bytes follow the archive"
+        text = f"{counted(where.trailing, 'byte', 'follow')} the archive"
         found.append(Finding("zip-trailing", text, source.name, source.size - where.trailing))
     if where.comment:
         found.append(Finding("zip-comment", f"a comment of {where.comment:,} bytes", source.name, source.size - where.comment))

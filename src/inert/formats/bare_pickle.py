@@ -25,6 +25,7 @@ from ..torch.companions import Companions, wrappers
 from ..torch.legacy import source_notes
 from ..torch.persistent import Storages
 from ..torch.raw import Joblib
+from ..words import counted
 from .torch_zip import document_notes
 
 TYPE_CHECKING = False
@@ -214,7 +215,7 @@ class BarePickle(Content):
                 continue
         if not storages.known:
             return []
-        text = f"the data of {len(storages.known):,} storages is not here, such as data/{next(iter(storages.known))[:40]}"
+        text = f"the data of {counted(len(storages.known), 'storage')} is not here, such as data/{next(iter(storages.known))[:40]}"
         return [Finding("data-missing", text, document.name)]
 
     def parts(self) -> dict[str, Part]:
@@ -259,9 +260,11 @@ class BarePickle(Content):
         arrays = [self._array(call) for call in self._wrappers()]
         lost = [one.fault for one in arrays if isinstance(one, Layout) and one.fault]
         if arrays:
-            yield Finding("pickle-companions", f"{len(arrays):,} arrays in {len(self.companions.files):,} files", self.source.name)
+            yield Finding(
+                "pickle-companions", f"{counted(len(arrays), 'array')} in {counted(len(self.companions.files), 'file')}", self.source.name
+            )
         if lost:
-            yield Finding("companion-missing", f"{len(lost):,} arrays, such as this: {lost[0]}", self.source.name)
+            yield Finding("companion-missing", f"{counted(len(lost), 'array')}, such as this: {lost[0]}", self.source.name)
         yield from self.companions.notes.values()
 
     def close(self) -> None:

@@ -21,6 +21,7 @@ from ..errors import FormatError, LimitError, TruncatedError
 from ..finding import Finding
 from ..layout import Layout, Storage, contiguous
 from ..tensor import Tensor
+from ..words import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -296,7 +297,7 @@ class Safetensors(Content):
         if left < 0:
             yield Finding("safetensors-short", f"{-left:,} bytes are missing at the end", where, self.source.size)
         elif left:
-            yield Finding("safetensors-trailing", f"{left:,} bytes follow the last tensor", where, self.start + at)
+            yield Finding("safetensors-trailing", f"{counted(left, 'byte', 'follow')} the last tensor", where, self.start + at)
 
 
 def _wrong(value: Any) -> str:

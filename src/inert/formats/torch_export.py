@@ -26,6 +26,7 @@ from ..tensor import Tensor
 from ..torch.build import Builder
 from ..torch.exported import described
 from ..torch.persistent import Storages
+from ..words import counted
 from . import torch_legacy, torch_zip
 from .torch_zip import TorchZip, document_notes, opened
 from .torchscript import folder
@@ -107,7 +108,7 @@ class TorchExport(TorchZip):
                 return content
         if source.size > 1 and source.read(0, 1) == b"\x80":
             return decode(self.archive.pickle(member).read(), self.folder + name, self.limits)
-        raise FormatError("it is no file of torch.save", part=self.folder + name, hint="the file may be damaged")
+        raise FormatError("it is no file of torch.save", part=self.folder + name, hint="the file may be damaged: get the file again")
 
     def _value(self, name: str, convert: Any) -> tuple[Any, list[Finding]]:
         held = self.nested(name)
@@ -157,7 +158,9 @@ class TorchExport(TorchZip):
             else:
                 notes.append(Finding("value-odd", "it holds no dict", self.folder + name))
         if not models and any(name.startswith(WEIGHTS) for name in self.names):
-            raise FormatError("no table says which weight is which", part=self.source.name, hint="the file may be damaged")
+            raise FormatError(
+                "no table says which weight is which", part=self.source.name, hint="the file may be damaged: get the file again"
+            )
         return (next(iter(models.values()), {}) if len(models) < 2 else models), notes
 
     def _tables(self) -> Iterator[tuple[str, str, str]]:
@@ -179,7 +182,7 @@ class TorchExport(TorchZip):
         told = parse_record(self.archive.span(self.archive.members[record], self.limits.json_bytes), record, self.limits)
         rows = told.get("config") if isinstance(told, dict) else None
         if not isinstance(rows, dict):
-            raise FormatError("it holds no config", part=record, hint="the file may be damaged")
+            raise FormatError("it holds no config", part=record, hint="the file may be damaged: get the file again")
         made: dict[str, Any] = {}
         notes: list[Finding] = []
         for fqn, row in rows.items():
@@ -248,7 +251,7 @@ class TorchExport(TorchZip):
                 found.append(Finding("pickle-broken", error.message, self.folder + name, error.offset))
         native = [name for name in self.names if name.startswith("data/aotinductor/") and name.endswith(NATIVE)]
         if native:
-            found.append(Finding("export-native", f"{len(native):,} records, such as {native[0][:80]!r}", self.folder + native[0]))
+            found.append(Finding("export-native", f"{counted(len(native), 'record')}, such as {native[0][:80]!r}", self.folder + native[0]))
         return found
 
 

@@ -20,6 +20,7 @@ from ..torch.arguments import text
 from ..torch.build import Builder
 from ..torch.persistent import Storages
 from ..torch.script import ScriptBuilder
+from ..words import counted
 from .torch_zip import TorchZip, document_notes, opened, storages_in
 from .torchscript import folder, later
 
@@ -197,7 +198,9 @@ class TorchPackage(TorchZip):
             found.append(Finding("package-source", f"{len(source):,} Python modules, such as {source[0][:80]!r}", self.folder + source[0]))
         made = [document.name for document in documents.values() if any(map(_reduced, document.references))]
         if made:
-            found.append(Finding("package-reduce", f"{len(made):,} pickles hold objects that code of the package rebuilds", made[0]))
+            found.append(
+                Finding("package-reduce", f"{counted(len(made), 'pickle', 'hold')} objects that code of the package rebuilds", made[0])
+            )
         return found
 
 

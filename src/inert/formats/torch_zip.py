@@ -23,6 +23,7 @@ from ..torch.arguments import text
 from ..torch.build import Builder
 from ..torch.home import find_root
 from ..torch.persistent import Storages
+from ..words import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ class TorchZip(Content):
             self._note("zip-no-root", "the records lie in no folder", self.source.name)
         outside = [name for name in members if not name.startswith(folder)] if folder else []
         if outside:
-            text = f"{len(outside)} entries lie outside the folder {folder!r}, such as {outside[0][:80]!r}"
+            text = f"{counted(len(outside), 'record', 'lie')} outside the folder {folder!r}, such as {outside[0][:80]!r}"
             self._note("zip-outside-root", text, outside[0])
         self.order = self._order()
         self._version()
@@ -234,7 +235,7 @@ class TorchZip(Content):
         strays = [key for key in records if key not in used]
         if not strays:
             return []
-        text = f"{len(strays):,} records that no tensor uses, such as {strays[0][:80]!r}"
+        text = f"{counted(len(strays), 'record')} that no tensor uses, such as {strays[0][:80]!r}"
         return [Finding("storage-stray", text, self.data + strays[0])]
 
 

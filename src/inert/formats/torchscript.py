@@ -23,6 +23,7 @@ from ..pickle.decode import Document, decode
 from ..tensor import Tensor
 from ..torch.mobile import BYTECODE_VERSION, EXTRA_FILES, OPERATOR_VERSION, SOURCES, Mobile
 from ..torch.script import ScriptBuilder, Table, module_tree, tensor_of
+from ..words import counted
 from .torch_zip import TorchZip, document_notes, opened, storages_in
 
 TYPE_CHECKING = False
@@ -247,7 +248,7 @@ class TorchScript(TorchZip):
             found += document_notes(document)
         code = [name for name in self.archive.members if name.startswith(self._code)]
         if code:
-            found.append(Finding("script-code", f"{len(code):,} records of TorchScript source and debug tables", code[0]))
+            found.append(Finding("script-code", f"{counted(len(code), 'record')} of TorchScript source and debug tables", code[0]))
         return found
 
 
@@ -294,4 +295,4 @@ class Flatbuffer(Content):
 
     def notes(self) -> list[Finding]:
         code = [name for name, part in self.parts().items() if part.role == "code"]
-        return [Finding("script-code", f"{len(code):,} sources of TorchScript", code[0])] if code else []
+        return [Finding("script-code", f"{counted(len(code), 'source')} of TorchScript", code[0])] if code else []

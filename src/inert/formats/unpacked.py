@@ -16,6 +16,7 @@ from ..containers.folder import Folder, around
 from ..containers.unpacked import Unpacked, only_folder
 from ..finding import Finding
 from ..torch.arguments import text
+from ..words import counted
 from .torch_zip import OTHERS, TorchZip
 from .torchscript import TorchScript
 
@@ -134,7 +135,7 @@ class _Records(TorchZip):
             count = f"{len(missing):,} of {len(keys):,}"
             yield Finding("data-missing", f"the data of {count} storages is not here, such as {self.data}{missing[0][:40]}", "data.pkl")
         if len(missing) < len(keys):
-            yield Finding("data-beside", f"{len(keys) - len(missing):,} storages", "data.pkl")
+            yield Finding("data-beside", counted(len(keys) - len(missing), "storage"), "data.pkl")
 
     def _part(self, name: str, member: Member) -> Part:
         part = super()._part(name, member)
@@ -150,7 +151,7 @@ class _Records(TorchZip):
         return {**super().metadata(), "root": os.path.basename(os.path.abspath(self.archive.folder.path))}
 
     def notes(self) -> list[Finding]:
-        return [Finding("archive-unpacked", f"{len(self.archive.members):,} files", self.source.name), *super().notes(), *self._told()]
+        return [Finding("archive-unpacked", counted(len(self.archive.members), "file"), self.source.name), *super().notes(), *self._told()]
 
 
 class UnpackedSave(_Records):

@@ -11,6 +11,7 @@ from __future__ import annotations
 from ..containers import zipcheck, zipentries
 from ..errors import InertError
 from ..finding import Finding
+from ..words import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def keys(content: Any, inspector: Inspector) -> Iterator[Finding]:
     for document in documents:
         odd = sorted(key for key in storage_keys(document) if type(key) is str and (not key or any(text in key for text in FORBIDDEN)))
         if odd:
-            text = f"{len(odd):,} storages have keys that are no plain names, such as {odd[0][:80]!r}"
+            text = f"{counted(len(odd), 'storage', 'have')} a key that is no plain name, such as {odd[0][:80]!r}"
             yield Finding("storage-key", text, document.name)
 
 

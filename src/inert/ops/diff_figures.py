@@ -61,6 +61,10 @@ class Figures:
         self.total = 0.0  # of |a - b|, where both are numbers
         self.measured = 0  # elements that differ and are numbers on both sides
 
+    def __repr__(self) -> str:
+        most = "" if self.max_abs is None else f", the greatest by {self.max_abs:.3g}"
+        return f"<Figures {self.different:,} of {self.count:,} differ{most}>"
+
     @property
     def mean_abs(self) -> float | None:
         """Over all elements that are numbers on both sides, equal ones included; None where there are none."""

@@ -19,6 +19,7 @@ from ..finding import ERROR, INFO, WARNING, Finding
 from ..formats import identify
 from ..limits import DEFAULT
 from ..reading import hold
+from ..words import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -237,7 +238,9 @@ def names(tensors: Mapping[str, Tensor], format: str) -> Iterator[Finding]:
         return
     odd = [name for name in tensors if not name.isascii() and any("\ud800" <= letter <= "\udfff" for letter in name)]
     if odd:
-        yield Finding("tensor-name", f"{len(odd):,} names hold lone surrogates, such as {odd[0][:80]!r}", odd[0], None, tuple(odd))
+        yield Finding(
+            "tensor-name", f"{counted(len(odd), 'name', 'hold')} lone surrogates, such as {odd[0][:80]!r}", odd[0], None, tuple(odd)
+        )
 
 
 class Budget:

@@ -25,14 +25,17 @@ U2, U4, I4, U8, F8 = (Struct(f).unpack_from for f in ("<H", "<I", "<i", "<Q", ">
 def sized(m: Machine, position: int, length: int) -> int:
     end = position + length
     if end > m.size or length < 0:
-        raise TruncatedError(f"an argument of {length:,} bytes, but {m.size - position:,} are left", hint="the pickle is cut short or lies")
+        raise TruncatedError(
+            f"an argument of {length:,} bytes, but {m.size - position:,} are left",
+            hint="the pickle is cut short or lies: get the file again",
+        )
     return end
 
 
 def line(m: Machine, position: int, limit: int) -> tuple[bytes, int]:
     end = m.data.find(b"\n", position, position + limit + 1)
     if end < 0 and m.size - position <= limit:
-        raise TruncatedError("a text argument without an end", hint="the pickle is cut short")
+        raise TruncatedError("a text argument without an end", hint="the pickle is cut short: get the file again")
     if end < 0:
         raise FormatError(f"a text argument without an end within {limit:,} bytes")
     return m.data[position:end], end + 1

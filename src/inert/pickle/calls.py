@@ -7,6 +7,7 @@ Refuses to know: names. Every one becomes a node in ``Machine.made``, whatever l
 from __future__ import annotations
 
 from ..errors import FormatError, LimitError
+from ..words import article
 from .arguments import line, name_line, unmark
 from .nodes import Buffer, ByteString, Call, Global, Node, Reference
 
@@ -121,7 +122,7 @@ def build(m: Machine, position: int) -> int:
             m.frame.stepped(m, position)
         return after
     if not isinstance(target, Node):
-        raise FormatError(f"BUILD on a {type(target).__name__}")
+        raise FormatError(f"BUILD on {article(type(target).__name__)}")
     call = Call(target, (state,), position - 1, "BUILD")  # sets attributes of a class, or of what a persistent id stood for
     m.made.append(call)
     return position

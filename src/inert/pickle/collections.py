@@ -7,6 +7,7 @@ Refuses to know: hashing and comparing: a dict is its keys and values as written
 from __future__ import annotations
 
 from ..errors import FormatError
+from ..words import article
 from .arguments import unmark
 from .nodes import Call, Dict, Global, List, Reference, Set
 
@@ -74,7 +75,7 @@ def _extend(m: Machine, items: list[Any], position: int, how: str) -> None:
     target = m.stack[-1]
     if type(target) is List or type(target) is Set:
         if (type(target) is Set) != (how == "ADDITEMS"):
-            raise FormatError(f"{how} on a {type(target).__name__.lower()}")
+            raise FormatError(f"{how} on {article(type(target).__name__.lower())}")
         target.items.extend(items)
     elif isinstance(target, Call):
         if target.items is None:
@@ -131,5 +132,5 @@ def setitems(m: Machine, position: int) -> int:
 def _odd_target(m: Machine, target: Any, arguments: tuple[Any, ...], position: int, how: str) -> None:
     """On a class or a persistent object these opcodes call a method of it: recorded as a Call. On plain data they are an error."""
     if not isinstance(target, (Global, Reference)):
-        raise FormatError(f"{how} on a {type(target).__name__}")
+        raise FormatError(f"{how} on {article(type(target).__name__)}")
     m.made.append(Call(target, arguments, position - 1, how))

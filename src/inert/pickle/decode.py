@@ -237,11 +237,13 @@ class Machine:
 
     def _short(self, at: int) -> FormatError:
         if at >= self.size:
-            return TruncatedError("the pickle ends without STOP", offset=at, hint="the file is cut short or damaged")
+            return TruncatedError("the pickle ends without STOP", offset=at, hint="the file is cut short or damaged: get the file again")
         known = OPCODES.get(self.data[at])
         if known and at + 1 + _FIXED.get(known.argument, 0) > self.size:
-            return TruncatedError(f"{known.name} lacks its argument", offset=at, hint="the file is cut short or damaged")
-        return FormatError(f"{self._name(at)} finds too little on the stack", offset=at, hint="the pickle is damaged")
+            return TruncatedError(
+                f"{known.name} lacks its argument", offset=at, hint="the file is cut short or damaged: get the file again"
+            )
+        return FormatError(f"{self._name(at)} finds too little on the stack", offset=at, hint="the pickle is damaged: get the file again")
 
 
 def decode(

@@ -171,7 +171,9 @@ def frame(m: Machine, position: int) -> int:
 
 
 def unknown(m: Machine, position: int) -> int:
-    raise FormatError(f"byte {m.data[position - 1]:#04x} is no opcode", hint="the pickle is damaged, or this is no pickle")
+    raise FormatError(
+        f"byte {m.data[position - 1]:#04x} is no opcode", hint="the pickle is damaged, or this is no pickle: get the file again"
+    )
 
 
 _BY_CODE: dict[bytes, Handler] = {

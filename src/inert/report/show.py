@@ -105,8 +105,10 @@ def _sliced(ckpt: Checkpoint, name: str) -> Tensor | None:
     if tensor is None:
         there = walk(ckpt.root, base)
         tensor = there[0] if there and isinstance(there[0], Tensor) else None
-    if index is None or tensor is None:
+    if tensor is None:
         return None
+    if index is None:
+        raise UnsupportedError(f"[{inside[:-1]:.100}] is no slice of {base!r:.200}", hint="NumPy's are, such as [0:2,3]")
     try:
         return cut(tensor, index)
     except IndexError as error:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ..pickle.nodes import Call, Dict
+from ..words import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def differentiable(dtype: DType) -> None:
 def needed(dtype: DType, shape: tuple[int, ...], strides: tuple[int, ...], offset: int, meta: bool = False) -> int:
     """Bytes that torch wants of a storage for a view of it. Refused where set_() raises whatever the storage."""
     if len(shape) != len(strides):
-        raise Refused(f"{len(shape)} sizes but {len(strides)} strides")
+        raise Refused(f"{counted(len(shape), 'size')} but {counted(len(strides), 'stride')}")
     if not 0 <= offset < 1 << 63:
         raise Refused(f"the storage offset {offset}")
     if any(not -(1 << 63) <= n < 1 << 63 for n in (*shape, *strides)):

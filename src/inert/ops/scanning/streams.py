@@ -19,6 +19,7 @@ from ...pickle.row import Row
 from ...policy import DANGEROUS, judge
 from ...torch.legacy import MAGIC, read_legacy, source_notes
 from ...torch.raw import Joblib
+from ...words import counted
 from .judging import cut
 
 TYPE_CHECKING = False
@@ -252,7 +253,7 @@ def _rest(look: Look, span: Span, start: int, part: str) -> None:
     if not left.read(0, min(WINDOW, left.length)).strip(b"\0\r\n\t "):
         return
     if look.kind != "torch-legacy":
-        look.note("pickle-trailing", f"{left.length:,} bytes follow the last pickle", part or "pickle", start)
+        look.note("pickle-trailing", f"{counted(left.length, 'byte', 'follow')} the last pickle", part or "pickle", start)
     hunt(look, left, part or "pickle", start)
 
 

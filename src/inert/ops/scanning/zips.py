@@ -20,6 +20,7 @@ from ...containers.zipdirectory import DEFLATED, ENCRYPTED, PATCHED, STORED
 from ...errors import FormatError, InertError
 from ...source import Window
 from ...torch.home import find_root
+from ...words import counted
 from . import streams
 from .covers import covered, declared
 from .headers import HEAD, PICKLE, RECORD, Record, links, quick
@@ -60,7 +61,7 @@ def look(look: Look, source: Source, part: str, depth: int, begins: bool) -> boo
     others = segments(look, source) if where.shift or source.size - where.offset - where.size > PLAIN_END else []
     _Archive(look, archive, part, depth, others if len(others) > 1 else []).scan()
     if len(others) > 1:
-        look.note("zip-several", f"{len(others):,} archives lie one behind another in it", part or source.name)
+        look.note("zip-several", f"{counted(len(others), 'archive', 'lie')} one behind another in it", part or source.name)
     for start, end in others:
         if start == where.shift and start <= where.offset < end:
             continue  # the one that has been scanned
@@ -230,7 +231,7 @@ class _Archive:
         if kind in ("torchscript", "torch-export") and self.depth == 0:
             look.main.clear()  # torch.load reads none of its pickles as it reads its own
         if code:
-            look.note("script-code", f"{len(code):,} files of TorchScript code, such as {code[0][:80]}", self._name(code[0]))
+            look.note("script-code", f"{counted(len(code), 'file')} of TorchScript code, such as {code[0][:80]}", self._name(code[0]))
         if package:
             source = [name for name in self._odd if name.endswith((".py", ".pyc"))]
             if source:

@@ -82,6 +82,8 @@ function chrome(to) {
     ),
     files.length > 1 && h("a", { href: "#/compare/0/1", class: "file", "aria-current": to.compare && "true" }, "Compare"),
   );
+  const here = names.querySelector("[aria-current]");
+  if (here) names.scrollLeft = here.offsetLeft + here.offsetWidth - names.offsetLeft - names.clientWidth; // in sight, where they do not all fit
   const pages = document.getElementById("pages");
   pages.hidden = Boolean(to.compare);
   const shown = to.page === "tensor" ? "tensors" : to.page;

@@ -26,10 +26,13 @@ function verdict(found) {
   return h(
     "section",
     { class: "card" },
-    h("p", {}, h("span", { class: `badge ${found.same ? "good" : "warn"}` }, found.same ? "the same" : "different")),
-    found.summary.map((sentence) => h("p", {}, visible(sentence, 800))),
-    h("p", { class: "quiet" }, `${many(found.equal, "tensor")} equal of ${count(found.a.tensors)} in A and ${count(found.b.tensors)} in B`),
+    found.summary.map((sentence, i) => h("p", {}, i === 0 && mark(found.same), visible(i === 0 ? sentence.replace(/^(different|the same): /, "") : sentence, 800))),
+    h("p", { class: "quiet" }, `A holds ${many(found.a.tensors, "tensor")}, B ${many(found.b.tensors, "tensor")}`),
   );
+}
+
+function mark(same) {
+  return [h("span", { class: `badge ${same ? "good" : "warn"}` }, same ? "the same" : "different"), " "];
 }
 
 function changed(found, a, b, signal) {

@@ -121,6 +121,7 @@ function sections(info) {
   return card(
     "Sections",
     h("table", { class: "plain" }, h("thead", {}, h("tr", {}, h("th", {}, "key"), h("th", { class: "number" }, "tensors"), h("th", { class: "number" }, "bytes"))), h("tbody", {}, rows)),
+    info.nbytes !== filled.reduce((sum, section) => sum + section.nbytes, 0) && h("p", { class: "quiet" }, "What their storages hold: one that several tensors share counts once."),
     filled.length > 40 && h("p", { class: "quiet" }, `and ${many(filled.length - 40, "more section")}`),
     empty.length > 0 && h("p", { class: "quiet" }, "Without tensors: ", empty.slice(0, 40).map((section) => visible(section.key, 60)).join(", "), empty.length > 40 && " …"),
   );
@@ -135,33 +136,39 @@ function parameters(info) {
 }
 
 function facts(info) {
-  const said = { format: info.format, profile: info.profile, "byte order": info.byteorder, compression: info.compression, ...info.facts, ...info.metadata };
-  return card("Facts", facts_of(said));
+  const said = { format: info.format, profile: info.profile, "byte order": info.byteorder, compression: info.compression, ...info.facts };
+  const container = Object.keys(info.metadata).length > 0 && [h("h2", { class: "again" }, "What the container says"), facts_of(info.metadata)];
+  return card("Facts", facts_of(said), container);
 }
 
 export function facts_of(found) {
   return h(
     "dl",
     { class: "facts" },
-    Object.entries(found).slice(0, 200).map(([name, value]) => [h("dt", {}, visible(name, 60)), h("dd", {}, written(value))]),
+    Object.entries(found).slice(0, 200).map(([name, value]) => [h("dt", {}, visible(spoken(name), 60)), h("dd", {}, written(value, 0, name))]),
   );
 }
 
 const FEW = 3;
+const SPOKEN = { nbytes: "size", written_by: "written by" }; // keys of a report's own that are no words; those of the file stay as they are
 
-// A value of a report: short ones in line, containers as something to open.
-function written(value, depth = 0) {
-  if (typeof value === "number") return figure(value);
+function spoken(name) {
+  return SPOKEN[name] || name;
+}
+
+// A value of a report under a name: short ones in line, containers as something to open.
+function written(value, depth = 0, name = "") {
+  if (typeof value === "number") return name === "nbytes" ? size(value) : figure(value);
   if (value === null) return h("span", { class: "quiet" }, "none");
   if (typeof value !== "object") return visible(value, 400);
   const items = Object.entries(value);
   const plain = items.every(([, one]) => typeof one !== "object" || one === null);
   if (!items.length) return h("span", { class: "quiet" }, "empty");
   if (plain && Array.isArray(value) && items.length <= 8) return value.map((one) => visible(one, 80)).join(", ");
-  if (plain && items.length <= FEW) return items.map(([name, one]) => `${visible(name, 60)} ${visible(one, 80)}`).join(", ");
+  if (plain && items.length <= FEW) return items.map(([key, one]) => `${visible(spoken(key), 60)} ${key === "nbytes" ? size(one) : visible(one, 80)}`).join(", ");
   if (depth > 6) return visible(JSON.stringify(value), 600);
-  const title = Array.isArray(value) ? many(items.length, "item") : items.slice(0, FEW).map(([name]) => visible(name, 30)).join(", ") + (items.length > FEW ? " …" : "");
-  return h("details", {}, h("summary", {}, title), h("dl", { class: "facts inner" }, items.slice(0, 200).map(([name, one]) => [h("dt", {}, visible(name, 60)), h("dd", {}, written(one, depth + 1))])));
+  const title = Array.isArray(value) ? many(items.length, "item") : items.slice(0, FEW).map(([key]) => visible(spoken(key), 30)).join(", ") + (items.length > FEW ? " …" : "");
+  return h("details", {}, h("summary", {}, title), h("dl", { class: "facts inner" }, items.slice(0, 200).map(([key, one]) => [h("dt", {}, visible(spoken(key), 60)), h("dd", {}, written(one, depth + 1, key))])));
 }
 
 export function notes(found) {

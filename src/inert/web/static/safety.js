@@ -47,7 +47,7 @@ function row(one, index) {
     h("td", {}, h("code", {}, visible(dotted, 300)), h("div", { class: "quiet" }, visible(one.why, 400))),
     h("td", { class: "number" }, count(one.count)),
     h("td", { class: "number" }, one.calls ? count(one.calls) : "–"),
-    h("td", { class: "mono" }, h("a", { href: `#/${index}/file/${encodeURIComponent(one.where.part)}` }, visible(one.where.part, 80)), one.where.offset === null ? "" : ` at ${count(one.where.offset)}`),
+    h("td", { class: "mono" }, h("a", { href: `#/${index}/file/${encodeURIComponent(one.where.part)}` }, visible(one.where.part, 80)), one.where.offset === null ? "" : ` at byte ${count(one.where.offset)}`),
   );
 }
 
