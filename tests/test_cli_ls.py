@@ -307,7 +307,7 @@ def test_components_and_kinds(run: Run, tmp_path: Path) -> None:
 def test_nothing_saved(run: Run, tmp_path: Path) -> None:
     code, out, _ = run("ls", saved(tmp_path / "x.pt", {}, {}))
     assert code == 0
-    assert out.splitlines()[-1] == "0 tensors, 0 B of tensors in 0 storages of 0 B"
+    assert out.splitlines()[-1] == f"no tensors; inert show {tmp_path / 'x.pt'} gives the saved object"
 
 
 # ------------------------------------------------------------------------------------------------------------- the shared corpus
