@@ -1,0 +1,79 @@
+"""Salvage readers: of a damaged source, what can be trusted, as the same Content that a sound one gives, with holes.
+
+Knows: the order in which a source is tried: the salvage reader of what its bytes look like, then the ordinary readers.
+Refuses to know: what becomes of it (ops/repair.py), and any format's inside.
+"""
+
+from __future__ import annotations
+
+from ..containers.folder import Folder
+from ..errors import InertError, UnidentifiedError
+from .held import Salvage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..limits import Limits
+    from ..source import Source
+
+__all__ = ["Salvage", "salvage"]
+ZIP = b"PK\3\4"
+DEPTH = 3  # wrappers in wrappers
+
+
+def salvage(source: Source, members: tuple[str, ...], limits: Limits, byteorder: str | None, raw: bool = False, depth: int = 0) -> Salvage:
+    """What there is of a source. The refusal of the ordinary reader where no salvage reader knows better."""
+    from ..formats import identify
+
+    refusal: InertError | None = None
+    if not members:
+        for reader in _readers(source):
+            try:
+                found = reader(source, limits, byteorder, raw)
+            except InertError as error:
+                refusal = refusal or error
+                continue
+            if found is not None:
+                return found
+        inner = _unwrapped(source, limits) if depth < DEPTH else None
+        if inner is not None:
+            found = salvage(inner[0], (), limits, byteorder, raw, depth + 1)
+            found.notes = [*inner[1], *found.notes]
+            found.content.wrappers = (inner[2], *found.content.wrappers)
+            return found
+    try:
+        return Salvage(identify(source, limits, byteorder, members=members))
+    except UnidentifiedError as error:
+        raise refusal or error from None
+
+
+def _readers(source: Source) -> list[Reader]:
+    """The salvage readers to try, by the first bytes."""
+    if isinstance(source, Folder):
+        from . import sets, tf
+
+        return [sets.read, tf.read]
+    from . import flat, legacy, pickles, sets, tar, tf, torch_zip
+
+    head = source.read(0, min(512, source.size))
+    if head[:4] == ZIP or (len(head) == 512 and not any(head)):
+        return [torch_zip.read]
+    if head[:1] == b"\x80" or head[:1] in pickles.STARTS:
+        return [legacy.read, pickles.read]
+    return [tar.read, flat.read, sets.read, tf.read, torch_zip.behind]
+
+
+def _unwrapped(source: Source, limits: Limits) -> tuple[Source, list[Finding], str] | None:
+    """What is inside of a compressed file, or of an archive that holds one checkpoint; None where it is no wrapper."""
+    if isinstance(source, Folder):
+        return None
+    from .wrapped import unwrapped
+
+    return unwrapped(source, limits)
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..finding import Finding
+
+    Reader = Callable[[Source, Limits, str | None, bool], Salvage | None]

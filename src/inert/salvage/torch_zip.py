@@ -1,0 +1,325 @@
+"""What is left of a zip archive of torch.save or torch.jit.save.
+
+Knows: that data.pkl comes first and says how large every storage is, so that records without a directory can be bounded; that a pickle cut
+short still names what stood before the cut.
+Refuses to know: zip structures (containers/zipwalk.py), and how values are built (torch/).
+
+Facts: torch 2.13 torch/serialization.py (_save), torch/csrc/jit/serialization/export_module.cpp (storages before their pickle).
+"""
+
+from __future__ import annotations
+
+from ..checkpoint import Content
+from ..containers.zipdirectory import DEFLATED
+from ..containers.zipwalk import Walked
+from ..containers.zipwrite import ID, ID_LENGTH, Archive, Record
+from ..dtypes import DTYPES
+from ..errors import FormatError, InertError
+from ..finding import Finding
+from ..formats.torch_zip import VERSIONS, TorchZip, find_root
+from ..formats.torchscript import FOLDERS, MARKS, TorchScript
+from ..layout import Layout, Storage
+from ..names import Lister, piece
+from ..pickle.decode import decode
+from ..pickle.nodes import Call, Global
+from ..pickle.partial import rescue
+from ..pickle.row import Row
+from ..tensor import Tensor
+from ..torch.arguments import Odd
+from ..torch.build import Builder
+from ..torch.legacy import declared
+from ..torch.rebuild import REBUILD, Rebuilder
+from ..torch.script import ScriptBuilder
+from ..writers import File, Plan
+from ..writers.torch_zip import archive_name
+from .held import Held, Salvage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from ..containers.zipwalk import Found
+    from ..limits import Limits
+    from ..pickle.decode import Document
+    from ..source import Source
+    from ..writers import Options
+
+LOOKED = 1 << 20  # bytes in which an archive is looked for behind other bytes
+OTHERS = ("model.json", "archive_format", "models/", ".data/extern_modules", ".data/python_version", "extern_modules")
+
+
+def behind(source: Source, limits: Limits, byteorder: str | None, raw: bool) -> Salvage | None:
+    """An archive behind a damaged beginning, or behind other bytes."""
+    head = source.read(0, min(LOOKED, source.size))
+    return read(source, limits, byteorder, raw) if b"PK\3\4" in head or b"PK\1\2" in head else None
+
+
+def read(source: Source, limits: Limits, byteorder: str | None, raw: bool) -> Salvage | None:
+    """What is left of an archive; None where it is none of torch's. FormatError where nothing in it can be named."""
+    archive = Walked(source, limits, Sizes(source, limits))
+    names = archive.members
+    root = find_root(archive)
+    if root is None:
+        return _nameless(source, limits, archive, raw)
+    if any(f"{root}{name}" in names or any(one.startswith(f"{root}{name}") for one in names if name.endswith("/")) for name in OTHERS):
+        return None
+    script = any(f"{root}{name}" in names for name in MARKS) or any(name.startswith(f"{root}code/") for name in names)
+    content: SalvagedZip | SalvagedScript = SalvagedZip(source, limits, archive, root, byteorder)
+    if script or content.of_script():
+        content = SalvagedScript(source, limits, archive, root, byteorder)
+    made = Salvage(content)
+    content.rescue(made)
+    _doubts(made, archive, content)
+    made.healed = lambda options: healed(content, made, options)
+    return made
+
+
+class Sizes:
+    """The sizes of storages, from the data.pkl among the members that were found so far."""
+
+    def __init__(self, source: Source, limits: Limits) -> None:
+        self.source = source
+        self.limits = limits
+        self.known: dict[str, int] | None = None
+
+    def __call__(self, name: str, found: list[Found]) -> int | None:
+        if self.known is None:
+            pickle = next((one for one in found if one.name == "data.pkl" or one.name.endswith("/data.pkl")), None)
+            if pickle is None or pickle.method == DEFLATED or pickle.there > self.limits.pickle_bytes:
+                return None
+            document = decode(self.source.read(pickle.start, pickle.there), pickle.name, self.limits)
+            folder = pickle.name.removesuffix("data.pkl")
+            said = declared(document)
+            self.known = {
+                f"{folder}{home}/{key}": next(iter(words))[0].itemsize * next(iter(words))[1]
+                for key, words in said.items() for home in ("data", "tensors")
+            }  # fmt: skip
+        size = self.known.get(name)
+        return size if size is not None and size >= 0 else None
+
+
+def _nameless(source: Source, limits: Limits, archive: Walked, raw: bool) -> Salvage | None:
+    """An archive without data.pkl: its storages have no names, types and shapes."""
+    names = [name for name in archive.members if "/data/" in name or "/constants/" in name or name.startswith("data/")]
+    names = [name for name in names if archive.members.size(name)]
+    if not names:
+        if not any(name.endswith(("/version", "/byteorder", "data.pkl")) for name in archive.members):
+            return None
+        raise FormatError("nothing can be recovered: the archive has neither data.pkl nor any storage left", part=source.name)
+    size = sum(archive.members.size(name) or 0 for name in names)
+    text = f"data.pkl, which says what everything is, is not in the file; {len(names):,} storages ({size:,} bytes) are, without names"
+    if not raw:
+        hint = "--raw (raw=True) writes them as bytes under the names of their records"
+        raise FormatError(f"{text}, types or shapes", part=source.name, hint=hint)
+    made = Salvage(RawRecords(source, limits, archive, names))
+    made.notes = [*archive.notes, Finding("repair-raw", text, source.name)]
+    made.more = "what the storages were is not known"
+    return made
+
+
+def _doubts(made: Salvage, archive: Walked, content: TorchZip) -> None:
+    made.doubts = {name.removeprefix(content.folder): why for name, why in archive.wrong.items()}
+
+
+class Damaged(TorchZip):
+    """What the salvaging Contents share: pickles as far as they go."""
+
+    archive: Walked
+
+    def _document_of(self, name: str, shortcut: bool) -> Document:
+        member = self.archive.members[name]
+        document = decode(self.archive.span(member, self.limits.pickle_bytes).read(), name, self.limits, shortcut=shortcut)
+        self.open_ = rescue(document) if document.fault is not None else []
+        return document
+
+    def rescue(self, made: Salvage) -> None:
+        """Say of the pickle what it does not say any more."""
+        document = self.main_document()
+        if document.fault is not None:
+            made.notes.append(Finding("pickle-broken", document.fault.message, document.name, document.fault.offset))
+            made.more = "the pickle that names the tensors is cut or damaged; what it would have named behind the fault is not known"
+            made.lost += [(".".join(map(piece, path)), "the pickle ends before it says what this is") for path in self.open_]
+            if document.root is None:
+                raise FormatError(f"nothing can be recovered: {document.fault.message}", part=document.name, offset=document.fault.offset)
+
+    def main_document(self) -> Document:
+        raise NotImplementedError
+
+    def with_orphans(self, value: Any, builder: Builder, document: Document) -> Any:
+        """The value with the tensors that a broken pickle had made and not yet put anywhere."""
+        if document.fault is None or not isinstance(value, dict):
+            return value
+        known = {_geometry(tensor.layout) for tensor in Lister(value, self.limits).tensors.values()}
+        rebuild = Rebuilder(builder.storages, self.limits, len(document.data))
+        for call in document.rows:
+            if not isinstance(call, Call) or (type(call) is not Row and call.dotted not in REBUILD):
+                continue
+            try:
+                layout = rebuild.layout(call)
+            except (Odd, ValueError, TypeError, OverflowError, ArithmeticError, LookupError, AttributeError):
+                continue
+            if layout.storage is None or _geometry(layout) in known:
+                continue
+            known.add(_geometry(layout))
+            name = f"(unnamed {layout.storage.key})"
+            value[name if name not in value else f"{name} at {layout.offset}"] = Tensor(layout, self.limits)
+        return value
+
+
+def _geometry(layout: Layout) -> Any:
+    return (layout.storage.key if layout.storage is not None else None), layout.dtype, layout.offset, layout.shape, layout.strides
+
+
+class SalvagedZip(Damaged):
+    def of_script(self) -> bool:
+        """Whether the pickle is of a program: its classes are TorchScript's own."""
+        rows = self.main_document().rows
+        return any(type(node) is Global and node.module.startswith("__torch__") for node in rows)
+
+    def main_document(self) -> Document:
+        if self._document is None:
+            self._document = self._document_of(f"{self.folder}data.pkl", True)
+        return self._document
+
+    def pickles(self) -> Mapping[str, Document]:
+        return {f"{self.folder}data.pkl": self.main_document()}
+
+    def root(self, convert: Callable[[Tensor], Any] | None = None) -> tuple[Any, list[Finding]]:
+        document = self.main_document()
+        builder = Builder(document, held(self.archive, self.data, self.order, self.data.removeprefix(self.folder), self.label), self.limits, convert)
+        value = self.with_orphans(builder.build(), builder, document)
+        if convert is None:
+            self.built = builder
+        return value, builder.notes
+
+    def notes(self) -> list[Finding]:
+        return [note for note in super().notes() if note.code not in ("zip-beyond-end", "record-size")]
+
+
+class SalvagedScript(Damaged, TorchScript):
+    def of_script(self) -> bool:
+        return True
+
+    def main_document(self) -> Document:
+        return self._pickles[self.folder + self.main]
+
+    def _decode(self, name: str) -> Document:
+        return self._document_of(name, False)
+
+    def pickles(self) -> Mapping[str, Document]:
+        return self._pickles
+
+    def _value(self, name: str, convert: Any = None, table: list[Layout] | None = None) -> tuple[Any, list[Finding]]:
+        document = self._pickles[self.folder + name]
+        if document.fault is not None and name != self.main:
+            raise document.fault
+        where = FOLDERS.get(name, "data/")
+        where = self.data.removeprefix(self.folder) if where == "data/" else where
+        builder = ScriptBuilder(document, held(self.archive, self.folder + where, self.order, where), self.limits, convert, table)
+        return self.with_orphans(builder.build(), builder, document), builder.notes
+
+    def program(self) -> str:
+        """Why the program is not whole any more; "" where it is."""
+        lost = [name for name in self.archive.cut if not name.startswith(f"{self.folder}data/")]
+        if lost:
+            return f"{lost[0]} is cut short"
+        return "" if self.archive.ended else "the archive is cut short, and which records of the program are missing is not known"
+
+
+def held(archive: Walked, there: str, order: str, prefix: str, label: str = "") -> Held:
+    made = Held(lambda key: archive.members.size(there + key), lambda key: archive.content(there + key), order, label + prefix)
+    made.missing = "record-missing"
+    return made
+
+
+class RawRecords(Content):
+    """The storages of an archive whose pickle is gone, as bytes."""
+
+    format = "torch-zip"
+
+    def __init__(self, source: Source, limits: Limits, archive: Walked, names: list[str]) -> None:
+        super().__init__(source, limits)
+        self.archive = archive
+        self.names = names
+
+    def root(self, convert: Callable[[Tensor], Any] | None = None) -> tuple[Any, list[Finding]]:
+        return {name.partition("/")[2] or name: self._tensor(name) for name in self.names}, []
+
+    def _tensor(self, name: str) -> Tensor:
+        size = self.archive.members.size(name) or 0
+        storage = Storage(name, size, DTYPES["uint8"], "cpu", lambda: self.archive.content(name))
+        return Tensor(Layout(DTYPES["uint8"], (size,), (1,), 0, storage), self.limits)
+
+
+# -- the same archive again -------------------------------------------------------------------------------------------------------
+
+
+def healed(content: SalvagedZip | SalvagedScript, made: Salvage, options: Options) -> Plan | None:
+    """The archive's records again, each with its bytes, in a layout that is right in every field; None where one of those that count is not
+    whole."""
+    archive, folder = content.archive, content.folder
+    document = content.main_document()
+    if document.fault is not None or (isinstance(content, SalvagedScript) and content.program()):
+        return None
+    sizes = _sizes(content)
+    records: list[Record] = []
+    for member in sorted(archive.members.values(), key=lambda one: one.offset):
+        name = member.name.removeprefix(folder)
+        if not member.name.startswith(folder) or name.endswith("/") or name in ("", ID):
+            continue
+        span = archive.content(member.name)
+        if member.name in archive.cut and member.name not in sizes:
+            continue  # of one that no tensor uses
+        if member.name in sizes:
+            if span.length < sizes[member.name]:
+                return None
+            span = span.sub(0, sizes[member.name])
+        records.append(Record(name, span.sub(0, document.end) if member.name == document.name else span))
+    _settings(content, records)
+    records.append(Record(ID, bytes(ID_LENGTH)))
+    said = content.metadata().get("storage_alignment", "64")
+    root = folder.rstrip("/") or archive_name(options.name)
+    plan = Archive(root, records, int(said) if said.isdigit() and 0 < int(said) < 1 << 16 else 64)
+    return Plan([File("", plan.size, plan.write)])
+
+
+def _sizes(content: SalvagedZip | SalvagedScript) -> dict[str, int]:
+    """The size that the pickle declares, by the record of each storage."""
+    found = {}
+    for name, document in content.pickles().items():
+        inner = name.removeprefix(content.folder)
+        home = FOLDERS.get(inner, "") if isinstance(content, SalvagedScript) else "data/"
+        home = content.data.removeprefix(content.folder) if home == "data/" else home
+        if home and inner != "traced_inputs.pkl":
+            for key, words in declared(document).items():
+                dtype, count = next(iter(words))
+                if count >= 0:
+                    found[f"{content.folder}{home}{key}"] = dtype.itemsize * count
+    return {name: size for name, size in found.items() if name in content.archive.members}
+
+
+def _settings(content: TorchZip, records: list[Record]) -> None:
+    """The small records that torch asks for, where they are missing or say what it refuses."""
+    at = {record.name: number for number, record in enumerate(records)}
+    order = Record("byteorder", content.order.encode())
+    if "byteorder" not in at:
+        records.append(order)
+    elif _text(records[at["byteorder"]]) not in ("little", "big"):
+        records[at["byteorder"]] = order
+    name = ".data/version" if ".data/version" in at else "version"
+    said = _text(records[at[name]]).strip() if name in at else ""
+    version = Record(name, b"3\n")
+    if name not in at:
+        records.append(version)
+    elif not said.isdigit() or len(said) > 3 or int(said) not in VERSIONS:
+        records[at[name]] = version
+
+
+def _text(record: Record) -> str:
+    piece = record.piece
+    try:
+        data = piece if isinstance(piece, bytes) else piece.read(0, min(piece.length, 64))  # type: ignore[union-attr]
+    except InertError:
+        return ""
+    return data.decode("utf-8", "replace")
