@@ -342,6 +342,24 @@ class Walk:
                 member.checks.append(entry.crc)
             self.found.append(member)
         self.found.sort(key=lambda one: one.head)
+        self._compare({member.name: member for member in self.found}, met)
+
+    def _compare(self, found: dict[str, Found], met: set[int]) -> None:
+        """What entries of a directory say wrongly of members that were found."""
+        for offset, entry in self.entries.items():
+            member = found.get(entry.name)
+            if member is None:
+                continue
+            if offset not in met:
+                text = f"its entry in the directory says that it begins at byte {offset:,}; it does at {member.head:,}"
+                self.notes.append(Finding("zip-directory", text, entry.name, member.head))
+            elif entry.method != member.method:
+                self.notes.append(Finding("zip-method", f"compression method {entry.method} in the directory", entry.name, offset))
+            elif (entry.flags | member.flags) & (ENCRYPTED | PATCHED):
+                self.notes.append(Finding("zip-encrypted", "its header says that it is encrypted or a patch", entry.name, offset))
+            elif entry.packed != member.packed or (member.vouched and entry.size != member.size):
+                text = f"its entry in the directory says {entry.packed:,} and {entry.size:,} bytes; it has {member.packed:,}"
+                self.notes.append(Finding("zip-sizes", text, entry.name, offset))
 
     def _once(self, note: Finding) -> None:
         if not any(one.code == note.code and one.where.offset == note.where.offset for one in self.notes):

@@ -166,7 +166,7 @@ class Work:
             storage = part.layout.storage
             if storage is not None and storage.key in self.found.doubts:
                 return f"{storage.key}: {self.found.doubts[storage.key]}"
-        return ""
+        return self.found.unsure
 
     def _filling(self, name: str, tensor: Tensor) -> Tensor | None:
         layout = self.filler.layout(tensor.layout, self.limits) if self.filler is not None else None
@@ -210,7 +210,15 @@ class Work:
         return "safetensors" if formats <= {"safetensors"} else "torch-zip"
 
     def _faulty(self) -> bool:
-        return any(note.severity != INFO or note.code in REPAIRS for note in self._found())
+        """Whether there is anything to be done: for the salvage reader, or for an ordinary strict one."""
+        from ..formats import identify
+
+        if any(note.severity != INFO or note.code in REPAIRS for note in self._found()):
+            return True
+        try:
+            return bool(Checkpoint(identify(self.content.source, self.limits, None)).errors)
+        except InertError:
+            return True
 
     def _writer(self) -> Writer:
         """The writer; of a program that is not whole, its tensors alone are written."""
@@ -239,7 +247,9 @@ class Work:
             if holes.nones:
                 text = f"lost tensors stood in {holes.nones:,} places of lists or tuples"
                 self.notes.append(Finding("repair-place", text, self.content.source.name))
-        saved = Saved(value, tensors_in(value), self._metadata(writer), self.ckpt)
+        # in a damaged bundle nothing is worth being copied unseen: every checksum is made anew
+        source = None if writer.id == self.content.format == "tf-bundle" and self._faulty() else self.ckpt
+        saved = Saved(value, tensors_in(value), self._metadata(writer), source)
         return writer.plan(saved, options)
 
     def _listed(self, value: dict[str, Any]) -> dict[str, Any]:

@@ -6,8 +6,9 @@ Refuses to know: what becomes of it (ops/repair.py), and any format's inside.
 
 from __future__ import annotations
 
-from ..containers.folder import Folder
-from ..errors import InertError, UnidentifiedError
+from ..containers.folder import Folder, Prefix
+from ..errors import InertError
+from ..finding import Finding
 from .held import Salvage
 
 TYPE_CHECKING = False
@@ -37,13 +38,20 @@ def salvage(source: Source, members: tuple[str, ...], limits: Limits, byteorder:
         inner = _unwrapped(source, limits) if depth < DEPTH else None
         if inner is not None:
             found = salvage(inner[0], (), limits, byteorder, raw, depth + 1)
-            found.notes = [*inner[1], *found.notes]
+            told = Finding("wrapper-opened", f"the checkpoint lies in {inner[2]}", source.name)
+            found.notes = [told, *inner[1], *found.notes]
             found.content.wrappers = (inner[2], *found.content.wrappers)
             return found
-    try:
-        return Salvage(identify(source, limits, byteorder, members=members))
-    except UnidentifiedError as error:
-        raise refusal or error from None
+    if refusal is not None:
+        raise refusal
+    return Salvage(identify(afresh(source), limits, byteorder, members=members))
+
+
+def afresh(source: Source) -> Source:
+    """A folder as if nothing in it had been opened yet."""
+    if isinstance(source, Folder):
+        return Prefix(source.name) if isinstance(source, Prefix) else Folder(source.path, source.name)
+    return source
 
 
 def _readers(source: Source) -> list[Reader]:
@@ -74,6 +82,5 @@ def _unwrapped(source: Source, limits: Limits) -> tuple[Source, list[Finding], s
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..finding import Finding
 
     Reader = Callable[[Source, Limits, str | None, bool], Salvage | None]

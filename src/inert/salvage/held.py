@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from ..checkpoint import Content
     from ..dtypes import DType
     from ..finding import Finding
+    from ..source import Span
     from ..writers import Options, Plan
 
 
 class Salvage:
     """``content``; ``notes``: what was wrong with the source, beside the content's own notes; ``lost``: (name, why) of what is not among
-    its tensors; ``doubts``: storage's key → why its bytes may be wrong; ``more``: why there may have been more that nobody can name;
+    its tensors; ``doubts``: storage's key → why its bytes may be wrong; ``unsure``: why what is said of all tensors may be; ``more``: why there may have been more that nobody can name;
     ``healed``: what writes the source again in its own layout, where nothing of it is lost."""
 
     def __init__(self, content: Content) -> None:
@@ -31,6 +32,7 @@ class Salvage:
         self.notes: list[Finding] = []
         self.lost: list[tuple[str, str]] = []
         self.doubts: dict[str, str] = {}
+        self.unsure = ""
         self.more = ""
         self.healed: Callable[[Options], Plan | None] | None = None
 
@@ -39,11 +41,16 @@ class Held(Storages):
     """Storages as far as their records reach: one that is cut short holds the items that are there, one that is too long those that the
     pickle declares."""
 
+    def __init__(self, size: Callable[[str], int | None], opener: Callable[[str], Span], order: str, prefix: str = "data/") -> None:
+        super().__init__(size, opener, order, prefix)
+        self.odd: dict[str, str] = {}  # storage's key → how its record differs from what the pickle says
+
     def _make(self, key: str, dtype: DType, count: int, location: str) -> Storage:
         made = super()._make(key, dtype, count, location)
         there = None if location == "meta" else self.size(key)
         if there is None or count < 0 or there == made.nbytes:
             return made
+        self.odd[made.key] = made.fault.removeprefix("its storage ")
         made.fault = made.lack = ""
         made.nbytes = min(made.nbytes, there - there % dtype.itemsize)
         made.opener = partial(self._part, key, made.nbytes)
@@ -51,7 +58,3 @@ class Held(Storages):
 
     def _part(self, key: str, size: int) -> Span:
         return self.opener(key).sub(0, size)
-
-
-if TYPE_CHECKING:
-    from ..source import Span

@@ -12,6 +12,7 @@ from __future__ import annotations
 from ..errors import FormatError
 from ..finding import Finding
 from ..formats.torch_legacy import TorchLegacy
+from ..pickle.decode import decode
 from ..pickle.nodes import List
 from ..pickle.partial import rescue
 from ..torch.arguments import text
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 KEYS = (b"\x80\2]", b"\x80\3]", b"\x80\4]", b"\x80\5]", b"\x80\4\x95")
 TRIES = 64
+SYSTEM = 1 << 16  # bytes in which the end of a damaged system information is looked for
+INFO = {"protocol_version": PROTOCOL, "little_endian": True, "type_sizes": {"short": 2, "int": 4, "long": 4}}
 
 
 class Save(Reached):
@@ -48,6 +51,7 @@ class SalvagedLegacy(TorchLegacy):
         self.odd: list[Finding] = []
         self.broken: Document | None = None
         self.open_: list[tuple[Any, ...]] = []
+        self.ends: dict[str, int] = {}  # of damaged pickles that are replaced: how many bytes they take
 
     def saves(self) -> list[Legacy]:
         if not self._saves:
@@ -76,7 +80,8 @@ class SalvagedLegacy(TorchLegacy):
         else:
             save = self._pickles(span, at)
         keys = save.pickles["storage_keys"].root
-        end = save.starts["storage_keys"] + save.pickles["storage_keys"].end
+        end = save.pickles["storage_keys"].end if strict else self.ends.get("storage_keys", save.pickles["storage_keys"].end)
+        end += save.starts["storage_keys"]
         save.end = end
         if type(keys) is not List:
             raise FormatError("the list of storage keys is damaged", part="storage_keys", offset=save.starts["storage_keys"])
@@ -88,6 +93,11 @@ class SalvagedLegacy(TorchLegacy):
         starts: dict[str, int] = {}
         for name in PARTS:
             document = decode_at(span, at, name, self.limits)
+            if document.fault is not None and name == "sys_info":
+                at, document = self._system(span, at, document)
+            if document.fault is not None and name == "storage_keys":
+                self.odd.append(Finding("legacy-head", f"the list of storage keys is damaged: {document.fault.message}", name, at))
+                at, document = self._counted(span, at, document, pickles["object"])
             if document.fault is not None and name == "object":
                 at = self._behind(span, at, document)
                 starts[name], pickles[name] = at, document
@@ -98,12 +108,38 @@ class SalvagedLegacy(TorchLegacy):
             starts[name], pickles[name] = at, document
             if (name == "magic" and document.root != MAGIC) or (name == "protocol" and document.root != PROTOCOL):
                 self.odd.append(Finding("legacy-head", f"the {name} number is damaged", name, at))
-            at += document.end
+            at += self.ends.get(name, document.end)
             if name == "storage_keys":
                 break
         if not declared(pickles["object"]) and type(pickles["magic"].root) is not int:
             raise FormatError("the first pickle is not torch's magic number", part="magic", offset=0)
         return Save(pickles, starts)
+
+    def _system(self, span: Span, at: int, document: Document) -> tuple[int, Document]:
+        """The system information, which torch does not look at: where the next pickle begins is all that matters of it."""
+        data = span.read(at, min(span.length - at, SYSTEM))
+        assert document.fault is not None
+        place = data.find(data[:2] if data[:1] == b"\x80" else b"\x80\2", 2)
+        if place < 0:
+            return at, document
+        self.odd.append(Finding("legacy-head", f"the system information is damaged: {document.fault.message}", "sys_info", at))
+        made = decode(plainly(dict(INFO), Options("")), "sys_info", self.limits)
+        self.ends["sys_info"] = place
+        return at, made
+
+    def _counted(self, span: Span, at: int, document: Document, named: Document) -> tuple[int, Document]:
+        """The storage keys in their order, which torch sorts, where the storages that end the file have the counts that belong to them."""
+        words = {key: next(iter(said)) for key, said in declared(named).items()}
+        keys = sorted(words)
+        sizes = [words[key][0].itemsize * words[key][1] for key in keys]
+        start = place = span.length - sum(sizes) - 8 * len(sizes)
+        for key, size in zip(keys, sizes, strict=True):
+            if place < at or size < 0 or int.from_bytes(span.read(place, 8), "little", signed=True) != words[key][1]:
+                return at, document
+            place += 8 + size
+        made = decode(plainly(keys, Options("")), "storage_keys", self.limits)
+        self.ends["storage_keys"] = start - at
+        return at, made
 
     def _behind(self, span: Span, at: int, document: Document) -> int:
         self.open_ = rescue(document)
@@ -165,6 +201,8 @@ def healed(content: SalvagedLegacy) -> Plan | None:
             document = save.pickles[name]
             if right is not None and document.root != right:
                 pieces.append(plainly(right, Options("")))
+            elif name in content.ends and save is content.saves()[0]:
+                pieces.append(document.data[: document.end])
             else:
                 pieces.append(span.sub(save.starts[name], document.end))
         for key, record in save.records.items():

@@ -69,7 +69,9 @@ def _salvage(content: TfBundle) -> Salvage:
     for note in tensor_checks(content):
         made.notes.append(note)
         made.lost += [(name, f"{note.message}") for name in note.tensors]
-    made.notes = list(made.notes)
+    for note in content.notes():
+        if note.code == "tf-entry":
+            made.lost += [(name, note.message) for name in note.tensors]
     if any(note.code == "tf-block" for note in content.notes()):
         made.more = "a block of the index is damaged; what else it named is not known"
     return made

@@ -69,6 +69,8 @@ def read(source: Source, limits: Limits, byteorder: str | None, raw: bool) -> Sa
     if script or content.of_script():
         content = SalvagedScript(source, limits, archive, root, byteorder)
     made = Salvage(content)
+    if content.main_document().root is None and raw and content.main_document().fault is not None:
+        return _nameless(source, limits, archive, raw)
     content.rescue(made)
     _doubts(made, archive, content)
     made.healed = lambda options: healed(content, made, options)
@@ -108,7 +110,8 @@ def _nameless(source: Source, limits: Limits, archive: Walked, raw: bool) -> Sal
             return None
         raise FormatError("nothing can be recovered: the archive has neither data.pkl nor any storage left", part=source.name)
     size = sum(archive.members.size(name) or 0 for name in names)
-    text = f"data.pkl, which says what everything is, is not in the file; {len(names):,} storages ({size:,} bytes) are, without names"
+    lost = "is damaged" if any(name.endswith("data.pkl") for name in archive.members) else "is not in the file"
+    text = f"data.pkl, which says what everything is, {lost}; {len(names):,} storages ({size:,} bytes) are, without names"
     if not raw:
         hint = "--raw (raw=True) writes them as bytes under the names of their records"
         raise FormatError(f"{text}, types or shapes", part=source.name, hint=hint)
@@ -119,7 +122,9 @@ def _nameless(source: Source, limits: Limits, archive: Walked, raw: bool) -> Sal
 
 
 def _doubts(made: Salvage, archive: Walked, content: TorchZip) -> None:
+    """Of storages whose bytes do not have their checksum; of all, where the pickle does not have its own."""
     made.doubts = {name.removeprefix(content.folder): why for name, why in archive.wrong.items()}
+    made.unsure = "; ".join(f"{name}: {why}" for name, why in archive.wrong.items() if name.endswith(".pkl"))[:300]
 
 
 class Damaged(TorchZip):
@@ -141,7 +146,9 @@ class Damaged(TorchZip):
             made.more = "the pickle that names the tensors is cut or damaged; what it would have named behind the fault is not known"
             made.lost += [(".".join(map(piece, path)), "the pickle ends before it says what this is") for path in self.open_]
             if document.root is None:
-                raise FormatError(f"nothing can be recovered: {document.fault.message}", part=document.name, offset=document.fault.offset)
+                hint = "--raw (raw=True) writes the storages that are there as bytes"
+                text = f"nothing can be recovered: {document.fault.message}"
+                raise FormatError(text, part=document.name, offset=document.fault.offset, hint=hint)
 
     def main_document(self) -> Document:
         raise NotImplementedError
@@ -187,11 +194,14 @@ class SalvagedZip(Damaged):
 
     def root(self, convert: Callable[[Tensor], Any] | None = None) -> tuple[Any, list[Finding]]:
         document = self.main_document()
-        builder = Builder(document, held(self.archive, self.data, self.order, self.data.removeprefix(self.folder), self.label), self.limits, convert)
+        storages = held(self.archive, self.data, self.order, self.data.removeprefix(self.folder), self.label)
+        builder = Builder(document, storages, self.limits, convert)
         value = self.with_orphans(builder.build(), builder, document)
         if convert is None:
             self.built = builder
-        return value, builder.notes
+        for tensor in Lister(value, self.limits).tensors.values() if convert is None else ():
+            tensor.layout  # noqa: B018  # makes its storage, whose record is compared then
+        return value, [*builder.notes, *odd(storages)]
 
     def notes(self) -> list[Finding]:
         return [note for note in super().notes() if note.code not in ("zip-beyond-end", "record-size")]
@@ -217,7 +227,8 @@ class SalvagedScript(Damaged, TorchScript):
         where = FOLDERS.get(name, "data/")
         where = self.data.removeprefix(self.folder) if where == "data/" else where
         builder = ScriptBuilder(document, held(self.archive, self.folder + where, self.order, where), self.limits, convert, table)
-        return self.with_orphans(builder.build(), builder, document), builder.notes
+        value = self.with_orphans(builder.build(), builder, document)
+        return value, [*builder.notes, *odd(builder.storages)]
 
     def program(self) -> str:
         """Why the program is not whole any more; "" where it is."""
@@ -231,6 +242,10 @@ def held(archive: Walked, there: str, order: str, prefix: str, label: str = "") 
     made = Held(lambda key: archive.members.size(there + key), lambda key: archive.content(there + key), order, label + prefix)
     made.missing = "record-missing"
     return made
+
+
+def odd(storages: Any) -> list[Finding]:
+    return [Finding("record-size", why, key) for key, why in storages.odd.items()]
 
 
 class RawRecords(Content):
