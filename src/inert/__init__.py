@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .ops.convert import convert
+    from .ops.repair import repair
 
 __version__ = "0.1.0"
 
-_LATE = {"convert": "ops.convert"}  # what only some users need is imported when it is first asked for
+_LATE = {"convert": "ops.convert", "repair": "ops.repair"}  # what only some users need is imported when it is first asked for
 
 __all__ = [
     "FORMATS",
@@ -43,6 +44,7 @@ __all__ = [
     "convert",
     "load",
     "open",
+    "repair",
     "save",
 ]
 

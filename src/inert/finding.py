@@ -169,7 +169,10 @@ CODES: dict[str, tuple[str, str]] = {
     "zip-crc": (ERROR, "whether its bytes or its checksum are wrong cannot be told; compare them with another copy"),
     "zip-crc-field": (WARNING, "the bytes are right and one checksum is wrong; inert repair writes it anew"),
     "legacy-head": (ERROR, "torch.load refuses the file; inert repair writes the number anew"),
-    "legacy-count": (ERROR, "torch.load refuses the storage; its bytes were taken from where they should stand, and may be damaged as well"),
+    "legacy-count": (
+        ERROR,
+        "torch.load refuses the storage; its bytes were taken from where they should stand, and may be damaged as well",
+    ),
     "tf-index-cut": (ERROR, "TensorFlow refuses such an index; inert repair finds its blocks one behind another"),
     "repair-filled": (WARNING, "these are no trained values: train them again, or get them from another copy"),
     "repair-place": (WARNING, "None stands in their places, so that what follows them keeps its own"),

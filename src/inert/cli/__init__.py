@@ -24,6 +24,7 @@ COMMANDS = {
     "show": "show one tensor (values, statistics) or any other value",
     "parts": "list the records of the file with offset, size and checksum; reads no pickle",
     "convert": "write it in another format, or again with changes: parts of it, other names",
+    "repair": "write what is whole in a damaged one, and say what is lost",
 }
 FINE, FINDINGS, FAILED, INTERRUPTED = 0, 1, 2, 130
 DEBUG = "INERT_DEBUG"  # set: a fault of inert itself ends in its traceback
@@ -84,6 +85,8 @@ def _command(name: str) -> Any:
         from . import show as command  # type: ignore[no-redef]
     elif name == "convert":
         from . import convert as command  # type: ignore[no-redef]
+    elif name == "repair":
+        from . import repair as command  # type: ignore[no-redef]
     else:
         from . import parts as command  # type: ignore[no-redef]
     return command

@@ -103,7 +103,9 @@ class Walk:
             entries: dict[int, Entry] = {}
             for count, at in enumerate(self._marks()):
                 if count > self.limits.entries:
-                    self.notes.append(Finding("zip-count", f"more than {count:,} signatures; the rest is not looked at", self.source.name, at))
+                    self.notes.append(
+                        Finding("zip-count", f"more than {count:,} signatures; the rest is not looked at", self.source.name, at)
+                    )
                     break
                 mark = self.source.read(at, 4)
                 if mark == LOCAL:
@@ -173,7 +175,7 @@ class Walk:
         at, size = 0, self.source.size
         if self._read(0, 4) != LOCAL:
             at = self._next(0)
-        while 0 <= at and at + 30 <= size and len(self.found) < self.limits.entries:
+        while at >= 0 and at + 30 <= size and len(self.found) < self.limits.entries:
             mark = self.source.read(at, 4)
             if mark in ENDS:
                 self.ended = True
@@ -192,7 +194,7 @@ class Walk:
 
     def _next(self, at: int) -> int:
         """The next place that looks like a member's header, or like a directory behind the members; -1 for none."""
-        places, _, entries = self.marked
+        places = self.marked[0]
         for tried, place in enumerate(places[bisect_left(places, at) :]):
             if tried > TRIES:
                 break

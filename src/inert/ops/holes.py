@@ -10,12 +10,13 @@ from collections import deque
 from math import prod
 
 from ..layout import Layout, Storage, bounds, contiguous, items_of
+from ..names import HERE, children, piece
 from ..pickle.nodes import Reference
 from ..source import Source
 from ..tensor import Tensor
 from ..torch.objects import Object
 from ..torch.rebuild import REBUILD
-from .walk import FIELDS, replace
+from .walk import FIELDS, LEAVES, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,6 +89,17 @@ class Filler:
         return bytes(dtype.itemsize)
 
 
+def empty(tensor: Tensor) -> Layout | None:
+    """The layout of a tensor without elements, which no missing bytes can hurt; None for any other one."""
+    lost = tensor.layout
+    if 0 not in lost.shape or min(lost.shape) < 0 or lost.kind not in KINDS or lost.storage is None:
+        return None
+    made = lost.copy()
+    made.fault, made.offset, made.strides = "", 0, contiguous(lost.shape)
+    made.storage = Storage("filled", 0, lost.dtype, lost.device, lambda: Repeated(b"", 0).span())
+    return made
+
+
 class Holes:
     """Lost tensors by the ids of their layouts, with what takes their places (None: nothing). ``nones``: how many places hold None now."""
 
@@ -136,6 +148,28 @@ class Holes:
 def is_wreck(value: Any) -> bool:
     """Whether a value stands for a tensor that could not be made: its call with arguments that are wrong, a storage that is none."""
     return (type(value) is Object and value.call.dotted in REBUILD) or type(value) is Reference
+
+
+def wrecks(root: Any) -> list[str]:
+    """The names of such values, the outermost ones."""
+    found: list[str] = []
+    seen: set[int] = set()
+    todo: list[tuple[Any, str]] = [(root, "")]
+    while todo:
+        value, name = todo.pop()
+        if is_wreck(value):
+            found.append(name)
+            continue
+        inside = children(value) if type(value) not in LEAVES and id(value) not in seen else None
+        if inside is not None:
+            seen.add(id(value))
+            steps = [
+                (item, (f"{name}." if name else "") + piece(key) if key is not HERE else name)
+                for key, item in inside
+                if type(item) not in LEAVES
+            ]
+            todo += reversed(steps)
+    return found
 
 
 def sized(layout: Layout) -> int:

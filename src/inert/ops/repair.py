@@ -1,7 +1,8 @@
 """``inert.repair``: a damaged checkpoint → a sound one of all that is whole in it.
 
 Knows: that repairing is reading what can be trusted (salvage), taking out what is lost, and writing the rest as any other checkpoint is
-written: what a writer makes is right in every field. Where nothing is lost, the source's own records and files are written again, byte for byte.
+written: what a writer makes is right in every field. Where nothing is lost, the source's own records and files are written again, byte for
+byte.
 Refuses to know: how anything is damaged (salvage) and how anything is written (writers). What is done about each fault that reading notes
 says one table, ``REPAIRS`` in finding.py.
 """
@@ -17,7 +18,7 @@ from ..finding import ERROR, INFO, REPAIRS, Finding, listed
 from ..reading import hold
 from ..saving import tensors_in
 from ..tensor import Tensor
-from .holes import FILLS, Filler, Holes, is_wreck, sized
+from .holes import FILLS, Filler, Holes, empty, sized, wrecks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,8 +47,8 @@ class Lost:
 @dataclass(slots=True)
 class Repaired:
     """``written``: paths of files; ``format`` of them; ``recovered``: names of whole tensors; ``lost``; ``filled``: names of lost tensors
-    that were filled, which are among the lost too; ``doubtful``: name → why its bytes may be wrong, of recovered tensors; ``more``: why there
-    may have been more than anybody can name, "" where there was not; ``findings``: what was wrong (REPAIRS says what was done)."""
+    that were filled, which are among the lost too; ``doubtful``: name → why its bytes may be wrong, of recovered tensors; ``more``: why
+    there may have been more than anybody can name, "" where there was not; ``findings``: what was wrong (REPAIRS says what was done)."""
 
     written: list[str] = field(default_factory=list)
     format: str = ""
@@ -82,8 +83,8 @@ def repair(
     The format is the source's own where the destination's suffix may mean it, else the suffix's; or ``to`` names it. The destination is
     complete or untouched; it may be the source, which then is replaced.
     ``fill``: lost tensors of known type and shape are written all the same, as "zeros" or "nan" (zeros where a type has no NaN).
-    ``doubtful``: tensors whose bytes do not have their checksum are kept and named ("keep"), or left out ("lost"). ``raw``: where an archive
-    has lost the pickle that says what its storages are, these are written as bytes.
+    ``doubtful``: tensors whose bytes do not have their checksum are kept and named ("keep"), or left out ("lost"). ``raw``: where an
+    archive has lost the pickle that says what its storages are, these are written as bytes.
     Raises as ``inert.open`` and ``inert.save`` do; FormatError where nothing can be recovered."""
     from ..limits import DEFAULT
     from ..salvage import salvage
@@ -141,9 +142,15 @@ class Work:
         done, found = self.done, self.found
         said = dict(found.lost)
         self.lost: dict[int, Tensor | None] = {}
-        self.names: dict[str, Tensor] = dict(self.ckpt.tensors.items())
+        torn = self._wrecks()
+        inside = tuple(f"{name}." for name in torn)
+        self.names: dict[str, Tensor] = {name: one for name, one in self.ckpt.tensors.items() if not name.startswith(inside)}
         for name, tensor in self.names.items():
             why = fault_of(tensor) or said.get(name, "")
+            bare = empty(tensor) if why else None
+            if bare is not None:
+                self.lost[id(tensor.layout)] = Tensor(bare, self.limits)
+                why = ""
             doubt = "" if why else self._doubt(tensor)
             if doubt and doubtful == "lost":
                 why = doubt
@@ -155,7 +162,7 @@ class Work:
                 if doubt:
                     done.doubtful[name] = doubt
         done.lost += [Lost(name, why) for name, why in said.items() if name not in self.names]
-        done.lost += [Lost(name, "what it says is damaged, and no tensor can be made of it") for name in self._wrecks()]
+        done.lost += [Lost(name, "what it says is damaged, and no tensor can be made of it") for name in torn]
         done.more = found.more
         if not done.recovered and (done.lost or found.more):
             why = found.more or f"of {done.lost[0].name or 'the tensor'}, {done.lost[0].why}"
@@ -176,13 +183,7 @@ class Work:
         return Tensor(layout, self.limits)
 
     def _wrecks(self) -> list[str]:
-        from ..names import Lister
-        from ..writers.flat import leaves
-
-        if self.content.listing() is not None:
-            return []
-        root = self.ckpt.root
-        return [name for name, value in leaves(root, Lister(root, self.limits), True) if is_wreck(value)]
+        return wrecks(self.ckpt.root) if self.content.listing() is None else []
 
     # -- what is written ------------------------------------------------------------------------------------------------------
 
@@ -191,7 +192,7 @@ class Work:
 
         done, content = self.done, self.content
         done.format = self.writer.id
-        kept = not done.lost and self.writer.id == content.format
+        kept = not done.lost and not self.lost and self.writer.id == content.format
         options = Options(self.name, inner=self._inner())
         if kept and content.plain() and not self._faulty():
             return copied(content.source)
@@ -257,10 +258,9 @@ class Work:
         gone = {one.name for one in self.done.lost}
         made = {}
         for name, tensor in value.items():
-            if name not in gone:
-                made[name] = tensor
-            elif self.lost.get(id(tensor.layout)) is not None:
-                made[name] = self.lost[id(tensor.layout)]
+            now = self.lost.get(id(tensor.layout)) if isinstance(tensor, Tensor) else None
+            if now is not None or name not in gone:
+                made[name] = now or tensor
         return made
 
     def _metadata(self, writer: Writer) -> dict[str, str] | None:

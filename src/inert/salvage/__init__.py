@@ -82,5 +82,4 @@ def _unwrapped(source: Source, limits: Limits) -> tuple[Source, list[Finding], s
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-
     Reader = Callable[[Source, Limits, str | None, bool], Salvage | None]

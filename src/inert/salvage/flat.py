@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..source import Source
 
 _SPACE = r"[ \t\r\n]*"
-_LIST = rf"\[[\d, \t\r\n]*\]"
+_LIST = r"\[[\d, \t\r\n]*\]"
 _FIELD = rf'"(?:dtype|shape|data_offsets)"{_SPACE}:{_SPACE}(?:"\w+"|{_LIST})'
 _ENTRY = re.compile(rf'"((?:[^"\\]|\\.)*)"{_SPACE}:{_SPACE}(\{{{_SPACE}{_FIELD}(?:{_SPACE},{_SPACE}{_FIELD}){{2}}{_SPACE}\}})')
 _NAMED = re.compile(rf'"((?:[^"\\]|\\.){{1,4096}})"{_SPACE}:{_SPACE}\{{{_SPACE}"(?:dtype|shape|data_offsets)"')
@@ -86,7 +86,7 @@ def _rebuilt(source: Source, limits: Limits, why: InertError) -> Salvage | None:
         if name != METADATA:
             entries[name] = value
             end = match.end()
-    if not entries or isinstance(why, TruncatedError) and end >= len(text):
+    if not entries or (isinstance(why, TruncatedError) and end >= len(text)):
         return None
     most = max((value["data_offsets"][1] for value in entries.values() if _placed(value)), default=0)
     start = source.size - most
@@ -99,7 +99,9 @@ def _rebuilt(source: Source, limits: Limits, why: InertError) -> Salvage | None:
         start -= (start % 8) if text[end + closing.end() - 1 : end + closing.end()] == " " else 0
     content = Rebuilt(source, limits, start, entries)
     made = _salvage(content)
-    made.notes.append(Finding("safetensors-header", f"{why.message}; {len(entries):,} entries of it could be read", source.name, why.offset))
+    made.notes.append(
+        Finding("safetensors-header", f"{why.message}; {len(entries):,} entries of it could be read", source.name, why.offset)
+    )
     known = set(entries)
     for match in _NAMED.finditer(text[: start - 8]):
         name = _utf8(match[1])

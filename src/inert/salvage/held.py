@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 class Salvage:
     """``content``; ``notes``: what was wrong with the source, beside the content's own notes; ``lost``: (name, why) of what is not among
-    its tensors; ``doubts``: storage's key → why its bytes may be wrong; ``unsure``: why what is said of all tensors may be; ``more``: why there may have been more that nobody can name;
-    ``healed``: what writes the source again in its own layout, where nothing of it is lost."""
+    its tensors; ``doubts``: storage's key → why its bytes may be wrong; ``unsure``: why what is said of all tensors may be; ``more``: why
+    there may have been more that nobody can name; ``healed``: what writes the source again in its own layout, where nothing is lost."""
 
     def __init__(self, content: Content) -> None:
         self.content = content

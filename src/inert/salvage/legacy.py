@@ -16,7 +16,7 @@ from ..pickle.decode import decode
 from ..pickle.nodes import List
 from ..pickle.partial import rescue
 from ..torch.arguments import text
-from ..torch.legacy import MAGIC, PARTS, PROTOCOL, Legacy, Reached, decode_at, declared, read_legacy
+from ..torch.legacy import MAGIC, PARTS, PROTOCOL, Legacy, Reached, declared, decode_at, read_legacy
 from ..writers import File, Options, Plan
 from ..writers.torch_legacy import plainly
 from .held import Held, Salvage
@@ -159,7 +159,8 @@ class SalvagedLegacy(TorchLegacy):
             if document.fault is None and type(document.root) is List and all(type(text(key)) is str for key in document.root.items):
                 return at + place, document
             place, tried = place + 1, tried + 1
-        assert self.broken is not None and self.broken.fault is not None
+        assert self.broken is not None
+        assert self.broken.fault is not None
         raise FormatError(
             f"nothing can be recovered: {self.broken.fault.message}, and the storages would come behind it",
             part="object", offset=self.broken.fault.offset,
@@ -215,5 +216,3 @@ def healed(content: SalvagedLegacy) -> Plan | None:
     from ..sink import length_of
 
     return Plan([File("", sum(map(length_of, pieces)), write)])
-
-

@@ -124,7 +124,8 @@ def again(content: SalvagedSet, options: Options) -> Plan | None:
     if any(not shard.name.endswith(names.kind) for shard in sound):
         return None
     owners = content.owners()
-    files, where = [], {}
+    files: list[File] = []
+    where: dict[str, str] = {}
     for number, shard in enumerate(sound, 1):
         assert shard.content is not None
         name, span = names.shard(number, len(sound)), shard.content.source.span()
@@ -145,7 +146,9 @@ def _sound(content: SalvagedSet, shard: Shard) -> bool:
     assert one is not None
     if found.notes or found.lost or found.doubts or not one.source.whole or one.wrappers:
         return False
-    return not any(note.severity == ERROR for note in one.notes()) and all(owner == shard.name for key, owner in content.owners().items() if key in shard.keys)
+    return not any(note.severity == ERROR for note in one.notes()) and all(
+        owner == shard.name for key, owner in content.owners().items() if key in shard.keys
+    )
 
 
 def _inner(content: Sharded) -> str:
@@ -161,5 +164,3 @@ def _total(value: dict[object, object]) -> int:
 
     once = {(one.storage or one, one.offset): one.nbytes for one in value.values() if isinstance(one, Tensor)}
     return sum(once.values())
-
-

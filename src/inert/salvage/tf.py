@@ -127,7 +127,8 @@ def entries(file: Source, limits: Limits) -> tuple[list[tuple[bytes, bytes]], bo
 
 def block(data: bytes, at: int) -> tuple[list[tuple[bytes, bytes]], int]:
     """The entries of the block at a place, and where the next one begins: -1 where it has no end with a right checksum."""
-    start, key, made = at, b"", []
+    start, key = at, b""
+    made: list[tuple[bytes, bytes]] = []
     while True:
         if data[at : at + 4] == b"\0\0\0\0":  # no entry begins so: the first restart
             restarts = max(-(-len(made) // RESTART), 1)
