@@ -284,7 +284,7 @@ def healed(content: SalvagedZip | SalvagedScript, made: Salvage, options: Option
         if not member.name.startswith(folder) or name.endswith("/") or name in ("", ID):
             continue
         span = archive.content(member.name)
-        if member.name in archive.cut and member.name not in sizes:
+        if member.name in archive.cut and member.name not in sizes and member.name != document.name:
             continue  # of one that no tensor uses
         if member.name in sizes:
             if span.length < sizes[member.name]:
