@@ -175,8 +175,10 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "tf-index-cut": (ERROR, "TensorFlow refuses such an index; inert repair finds its blocks one behind another"),
     "repair-filled": (WARNING, "these are no trained values: train them again, or get them from another copy"),
+    "repair-untold": (WARNING, "keep the report of the repair beside the file"),
+    "repair-attributes": (WARNING, "the tensor itself is whole"),
     "repair-place": (WARNING, "None stands in their places, so that what follows them keeps its own"),
-    "repair-program": (WARNING, "a program needs every record: --fill zeros keeps it where only storages are missing"),
+    "repair-program": (WARNING, "a program needs every record: the model's own code can load these tensors (load_state_dict)"),
     "repair-raw": (WARNING, "what each record was must be known from elsewhere, such as the model's own code"),
     "class-plain": (WARNING, "its contents were changed, and what the class does with them is unknown: a plain container takes its place"),
 }

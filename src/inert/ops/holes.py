@@ -146,19 +146,22 @@ class Holes:
 
 
 def is_wreck(value: Any) -> bool:
-    """Whether a value stands for a tensor that could not be made: its call with arguments that are wrong, a storage that is none."""
+    """Whether a value stands for a tensor that could not be made: its call with arguments that are wrong, a storage that is none; or is a
+    storage of which a part is missing."""
+    if type(value) is Storage:
+        return bool(value.fault or value.lack)
     return (type(value) is Object and value.call.dotted in REBUILD) or type(value) is Reference
 
 
-def wrecks(root: Any) -> list[str]:
+def wrecks(root: Any) -> list[tuple[str, Any]]:
     """The names of such values, the outermost ones."""
-    found: list[str] = []
+    found: list[tuple[str, Any]] = []
     seen: set[int] = set()
     todo: list[tuple[Any, str]] = [(root, "")]
     while todo:
         value, name = todo.pop()
         if is_wreck(value):
-            found.append(name)
+            found.append((name, value))
             continue
         inside = children(value) if type(value) not in LEAVES and id(value) not in seen else None
         if inside is not None:

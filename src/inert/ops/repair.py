@@ -15,21 +15,26 @@ from dataclasses import dataclass, field
 from ..checkpoint import Calm, Checkpoint
 from ..errors import FormatError, InertError, LimitError, UnsupportedError
 from ..finding import ERROR, INFO, REPAIRS, Finding, listed
+from ..formats.torch_zip import FILLED, TOLD
+from ..layout import Storage
 from ..reading import hold
 from ..saving import tensors_in
 from ..tensor import Tensor
-from .holes import FILLS, Filler, Holes, empty, sized, wrecks
+from .holes import FILLS, KINDS, Filler, Holes, empty, sized, wrecks
+from .spoiled import spoiled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..layout import Layout
     from ..limits import Limits
     from ..salvage import Salvage
     from ..sink import Progress
     from ..writers import Plan, Writer
 
 DOUBTFUL = ("keep", "lost")
+TELLING = ("torch-zip", "torch-legacy", "safetensors", "sharded")  # formats that say what was filled
 SUFFIXLESS = "sharded"  # a destination without a suffix is a folder for it
 
 
@@ -143,11 +148,15 @@ class Work:
         said = dict(found.lost)
         self.lost: dict[int, Tensor | None] = {}
         torn = self._wrecks()
-        inside = tuple(f"{name}." for name in torn)
+        inside = tuple(f"{name}." for name, _ in torn)
         self.names: dict[str, Tensor] = {name: one for name, one in self.ckpt.tensors.items() if not name.startswith(inside)}
+        built = self.content.built if self.content.listing() is None else None
+        inside_ = spoiled(built) if built is not None else {}
         for name, tensor in self.names.items():
             why = fault_of(tensor) or said.get(name, "")
             bare = empty(tensor) if why else None
+            if not why and id(tensor.layout) in inside_:
+                why, bare = self._inside(tensor, inside_[id(tensor.layout)])
             if bare is not None:
                 self.lost[id(tensor.layout)] = Tensor(bare, self.limits)
                 why = ""
@@ -162,11 +171,21 @@ class Work:
                 if doubt:
                     done.doubtful[name] = doubt
         done.lost += [Lost(name, why) for name, why in said.items() if name not in self.names]
-        done.lost += [Lost(name, "what it says is damaged, and no tensor can be made of it") for name in torn]
+        done.lost += [self._wreck(name, value) for name, value in torn]
         done.more = found.more
         if not done.recovered and (done.lost or found.more):
             why = found.more or f"of {done.lost[0].name or 'the tensor'}, {done.lost[0].why}"
             raise FormatError(f"nothing can be recovered: no tensor of this file is whole: {why}", part=self.content.source.name)
+
+    def _inside(self, tensor: Tensor, why: str) -> tuple[str, Layout | None]:
+        """Of a tensor that holds lost ones: why it is lost too; or what it is without its attributes."""
+        if tensor.kind not in KINDS:
+            return f"what it is made of: {why}", None
+        bare = tensor.layout.copy()
+        bare.attributes = None
+        self.done.lost.append(Lost(f"{tensor.name} (its Python attributes)", why))
+        self.notes.append(Finding("repair-attributes", f"its Python attributes are left out: {why}", tensor.name, None, (tensor.name,)))
+        return "", bare
 
     def _doubt(self, tensor: Tensor) -> str:
         for part in (tensor, *tensor.components.values()):
@@ -182,8 +201,17 @@ class Work:
         self.done.filled.append(name)
         return Tensor(layout, self.limits)
 
-    def _wrecks(self) -> list[str]:
+    def _wrecks(self) -> list[tuple[str, Any]]:
         return wrecks(self.ckpt.root) if self.content.listing() is None else []
+
+    def _wreck(self, name: str, value: Any) -> Lost:
+        """What stands for a tensor that could not be made; or a storage, of which a part is missing."""
+        if type(value) is not Storage:
+            return Lost(name, "what it says is damaged, and no tensor can be made of it")
+        held: Any = self.content.built.storages if self.content.built is not None else None
+        size = getattr(held, "wanted", {}).get(value.key, value.nbytes)
+        why = value.fault or getattr(held, "odd", {}).get(value.key, "a part of it is missing")
+        return Lost(name, why, str(value.dtype), (size // value.dtype.itemsize,), size)
 
     # -- what is written ------------------------------------------------------------------------------------------------------
 
@@ -264,9 +292,11 @@ class Work:
         return made
 
     def _metadata(self, writer: Writer) -> dict[str, str] | None:
-        if not self.done.filled or self.filler is None or writer.id not in ("safetensors", SUFFIXLESS):
+        if not self.done.filled or self.filler is None:
             return None
-        return {"filled_by_inert_repair": f"{self.filler.fill}: {', '.join(self.done.filled)}"}
+        if writer.id not in TELLING:
+            self.notes.append(Finding("repair-untold", "the file itself has no place to say which tensors were filled", self.name))
+        return {FILLED: f"{self.filler.fill}: {', '.join(self.done.filled)}"[:TOLD]}
 
     # -- what is told ---------------------------------------------------------------------------------------------------------
 

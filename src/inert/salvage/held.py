@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from ..layout import Storage
+from ..source import BytesSource
 from ..torch.persistent import Storages
 
 TYPE_CHECKING = False
@@ -44,14 +45,23 @@ class Held(Storages):
     def __init__(self, size: Callable[[str], int | None], opener: Callable[[str], Span], order: str, prefix: str = "data/") -> None:
         super().__init__(size, opener, order, prefix)
         self.odd: dict[str, str] = {}  # storage's key → how its record differs from what the pickle says
+        self.wanted: dict[str, int] = {}  # and how many bytes that says
 
     def _make(self, key: str, dtype: DType, count: int, location: str) -> Storage:
         made = super()._make(key, dtype, count, location)
         there = None if location == "meta" else self.size(key)
+        if there is None and not count and location != "meta":
+            made.fault = made.lack = ""  # of a record that is not there, nothing is missing
+            made.nbytes = 0
+            made.opener = lambda: BytesSource(b"", made.key).span()
+            return made
         if there is None or count < 0 or there == made.nbytes:
             return made
+        if there > made.nbytes:
+            made.lack = ""
         self.odd[made.key] = made.fault.removeprefix("its storage ")
-        made.fault = made.lack = ""
+        made.fault = ""
+        self.wanted[made.key] = made.nbytes
         made.nbytes = min(made.nbytes, there - there % dtype.itemsize)
         made.opener = partial(self._part, key, made.nbytes)
         return made

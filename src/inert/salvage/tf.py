@@ -145,7 +145,7 @@ def block(data: bytes, at: int) -> tuple[list[tuple[bytes, bytes]], int]:
         except FormatError:
             return made, -1
         stop = place + own + length
-        if shared > len(key) or stop > len(data):
+        if shared > len(key) or stop > len(data) or (made and not own):  # a key is longer than what it shares with the one before
             return made, -1
         key = key[:shared] + data[place : place + own]
         made.append((key, data[place + own : stop]))

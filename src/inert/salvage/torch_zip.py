@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from ..checkpoint import Content
 from ..containers.zipdirectory import DEFLATED
-from ..containers.zipwalk import Walked
-from ..containers.zipwrite import ID, ID_LENGTH, Archive, Record
+from ..containers.zipfound import Walked
 from ..dtypes import DTYPES
-from ..errors import FormatError, InertError
+from ..errors import FormatError
 from ..finding import Finding
-from ..formats.torch_zip import VERSIONS, TorchZip, find_root
+from ..formats.torch_zip import TorchZip, find_root
 from ..formats.torchscript import FOLDERS, MARKS, TorchScript
 from ..layout import Layout, Storage
 from ..names import Lister, piece
@@ -30,8 +29,7 @@ from ..torch.build import Builder
 from ..torch.legacy import declared
 from ..torch.rebuild import REBUILD, Rebuilder
 from ..torch.script import ScriptBuilder
-from ..writers import File, Plan
-from ..writers.torch_zip import archive_name
+from ..writers import Plan
 from .held import Held, Salvage
 
 TYPE_CHECKING = False
@@ -73,7 +71,7 @@ def read(source: Source, limits: Limits, byteorder: str | None, raw: bool) -> Sa
         return _nameless(source, limits, archive, raw)
     content.rescue(made)
     _doubts(made, archive, content)
-    made.healed = lambda options: healed(content, made, options)
+    made.healed = lambda options: again(content, options)
     return made
 
 
@@ -267,74 +265,7 @@ class RawRecords(Content):
         return Tensor(Layout(DTYPES["uint8"], (size,), (1,), 0, storage), self.limits)
 
 
-# -- the same archive again -------------------------------------------------------------------------------------------------------
+def again(content: SalvagedZip | SalvagedScript, options: Options) -> Plan | None:
+    from .torch_zip_again import records_again
 
-
-def healed(content: SalvagedZip | SalvagedScript, made: Salvage, options: Options) -> Plan | None:
-    """The archive's records again, each with its bytes, in a layout that is right in every field; None where one of those that count is not
-    whole."""
-    archive, folder = content.archive, content.folder
-    document = content.main_document()
-    if document.fault is not None or (isinstance(content, SalvagedScript) and content.program()):
-        return None
-    sizes = _sizes(content)
-    records: list[Record] = []
-    for member in sorted(archive.members.values(), key=lambda one: one.offset):
-        name = member.name.removeprefix(folder)
-        if not member.name.startswith(folder) or name.endswith("/") or name in ("", ID):
-            continue
-        span = archive.content(member.name)
-        if member.name in archive.cut and member.name not in sizes and member.name != document.name:
-            continue  # of one that no tensor uses
-        if member.name in sizes:
-            if span.length < sizes[member.name]:
-                return None
-            span = span.sub(0, sizes[member.name])
-        records.append(Record(name, span.sub(0, document.end) if member.name == document.name else span))
-    _settings(content, records)
-    records.append(Record(ID, bytes(ID_LENGTH)))
-    said = content.metadata().get("storage_alignment", "64")
-    root = folder.rstrip("/") or archive_name(options.name)
-    plan = Archive(root, records, int(said) if said.isdigit() and 0 < int(said) < 1 << 16 else 64)
-    return Plan([File("", plan.size, plan.write)])
-
-
-def _sizes(content: SalvagedZip | SalvagedScript) -> dict[str, int]:
-    """The size that the pickle declares, by the record of each storage."""
-    found = {}
-    for name, document in content.pickles().items():
-        inner = name.removeprefix(content.folder)
-        home = FOLDERS.get(inner, "") if isinstance(content, SalvagedScript) else "data/"
-        home = content.data.removeprefix(content.folder) if home == "data/" else home
-        if home and inner != "traced_inputs.pkl":
-            for key, words in declared(document).items():
-                dtype, count = next(iter(words))
-                if count >= 0:
-                    found[f"{content.folder}{home}{key}"] = dtype.itemsize * count
-    return {name: size for name, size in found.items() if name in content.archive.members}
-
-
-def _settings(content: TorchZip, records: list[Record]) -> None:
-    """The small records that torch asks for, where they are missing or say what it refuses."""
-    at = {record.name: number for number, record in enumerate(records)}
-    order = Record("byteorder", content.order.encode())
-    if "byteorder" not in at:
-        records.append(order)
-    elif _text(records[at["byteorder"]]) not in ("little", "big"):
-        records[at["byteorder"]] = order
-    name = ".data/version" if ".data/version" in at else "version"
-    said = _text(records[at[name]]).strip() if name in at else ""
-    version = Record(name, b"3\n")
-    if name not in at:
-        records.append(version)
-    elif not said.isdigit() or len(said) > 3 or int(said) not in VERSIONS:
-        records[at[name]] = version
-
-
-def _text(record: Record) -> str:
-    piece = record.piece
-    try:
-        data = piece if isinstance(piece, bytes) else piece.read(0, min(piece.length, 64))  # type: ignore[union-attr]
-    except InertError:
-        return ""
-    return data.decode("utf-8", "replace")
+    return records_again(content, options)

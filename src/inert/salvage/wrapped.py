@@ -7,7 +7,7 @@ Refuses to know: what is inside.
 from __future__ import annotations
 
 from ..containers.tar import BLOCK, Tar, is_header
-from ..containers.zipwalk import Walked
+from ..containers.zipfound import Walked
 from ..errors import InertError
 from ..formats.wrapped import Archive, candidates, compression
 from ..inflate import ENGINES, inflated

@@ -157,8 +157,10 @@ class Reached(Legacy):
         for place, (name, start, size, right) in enumerate(rows):
             room = span.length - start - 8
             if room < 0:
-                self.fault, self.fault_at = self.fault or f"storage {name} and those behind it are not in the file", start
-                break
+                self.fault, self.fault_at = self.fault or f"storage {name} and those behind it are not in the file", min(start, span.length)
+                if not size:
+                    self.records[name] = span.sub(span.length, 0)  # nothing of it is missing but its count
+                continue
             if not right and place > last:
                 text = f"storage {name} does not stand where it should: its count is wrong, and so are all behind it"
                 self.fault, self.fault_at = text, start
