@@ -110,13 +110,13 @@ def summary(done: Repaired) -> Iterator[str]:
     for one in done.lost[:SHOWN]:
         yield f"lost {_named(one)}: {clean(one.why)}"
     if len(done.lost) > SHOWN:
-        yield f"lost {counted(len(done.lost) - SHOWN, 'more')}: see --json"
+        yield f"lost {counted(len(done.lost) - SHOWN, 'more tensor')}: see --json"
     if done.filled:
         yield f"of these, {counted(len(done.filled), 'tensor')} filled"
     for name, why in list(done.doubtful.items())[:SHOWN]:
         yield f"in doubt {clean(name)}: {clean(why)}"
     if len(done.doubtful) > SHOWN:
-        yield f"in doubt {counted(len(done.doubtful) - SHOWN, 'more')}: see --json"
+        yield f"in doubt {counted(len(done.doubtful) - SHOWN, 'more tensor')}: see --json"
     if done.more:
         yield f"there may have been more: {clean(done.more)}"
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Sized = Callable[[str, "list[Found]"], int | None]
 
 _LOCAL = Struct("<4s5H3I2H").unpack_from
-TRIES = 1 << 16  # places in damaged stretches that are looked at for a header
+TRIES = 1 << 18  # places that are no headers after all, in the whole file
 
 
 class Found:
@@ -63,6 +63,8 @@ class Walk:
         self.notes = self.signs.notes
         self.found: list[Found] = []
         self.ended = False
+        self.tries = TRIES
+        self.told: set[tuple[str, int | None]] = set()
         self.folder: bytes | None = None
         self.entries = self._directory()
         self._walk()
@@ -107,11 +109,12 @@ class Walk:
     def _next(self, at: int) -> int:
         """The next place that looks like a member's header, or like a directory behind the members; -1 for none."""
         places = self.signs.marked[0]
-        for tried, place in enumerate(places[bisect_left(places, at) :]):
-            if tried > TRIES:
+        for number in range(bisect_left(places, at), len(places)):
+            if self.tries < 0:
                 break
-            if self._local(place) is not None:
-                return place
+            if self._local(places[number]) is not None:
+                return places[number]
+            self.tries -= 1
         return -1
 
     def _local(self, at: int) -> Found | None:
@@ -130,6 +133,10 @@ class Walk:
                 raw, n = real, len(real)
             if method not in (STORED, DEFLATED):
                 method, flags = known.method, known.flags
+            elif method != known.method:  # sizes that are equal are those of a stored member
+                said, method = method, STORED if known.packed == known.size else DEFLATED
+                if said != method:
+                    self._once(Finding("zip-local-fields", f"compression method {said} in the local header", known.name, at))
         elif method not in (STORED, DEFLATED) or not 0 < n <= self.limits.member_name or not plain(raw) or len(raw) < n:
             return None
         if self.folder is None and b"/" in raw:
@@ -266,5 +273,6 @@ class Walk:
                 self.notes.append(Finding("zip-sizes", text, entry.name, offset))
 
     def _once(self, note: Finding) -> None:
-        if not any(one.code == note.code and one.where.offset == note.where.offset for one in self.notes):
+        if (note.code, note.where.offset) not in self.told:
+            self.told.add((note.code, note.where.offset))
             self.notes.append(note)

@@ -188,10 +188,13 @@ class Work:
         return "", bare
 
     def _doubt(self, tensor: Tensor) -> str:
+        built = self.content.built
+        longer: dict[str, str] = getattr(built.storages, "longer", {}) if built is not None else {}
         for part in (tensor, *tensor.components.values()):
             storage = part.layout.storage
-            if storage is not None and storage.key in self.found.doubts:
-                return f"{storage.key}: {self.found.doubts[storage.key]}"
+            why = "" if storage is None else self.found.doubts.get(storage.key) or longer.get(storage.key)
+            if storage is not None and why:
+                return f"{storage.key}: {why}"
         return self.found.unsure
 
     def _filling(self, name: str, tensor: Tensor) -> Tensor | None:

@@ -32,10 +32,10 @@ def spoiled(builder: Builder) -> dict[int, str]:
         if type(node) in ATOMS or id(node) in seen:
             continue
         seen.add(id(node))
-        if type(node) is Reference or type(node) is Row:
-            why = _fault(storages, node) if type(node) is Reference else _row(node)
-            if why:
-                lost.append((node, why))
+        why = _fault(storages, node) if type(node) is Reference else _row(node) if type(node) is Row else ""
+        if why:
+            lost.append((node, why))
+        if type(node) is Row:
             continue
         for part in parts_of(node, {}) or ():
             if type(part) not in ATOMS:

@@ -21,13 +21,16 @@ ZIP = b"PK\3\4"
 DEPTH = 3  # wrappers in wrappers
 
 
-def salvage(source: Source, members: tuple[str, ...], limits: Limits, byteorder: str | None, raw: bool = False, depth: int = 0) -> Salvage:
-    """What there is of a source. The refusal of the ordinary reader where no salvage reader knows better."""
+def salvage(
+    source: Source, members: tuple[str, ...], limits: Limits, byteorder: str | None, raw: bool = False, depth: int = 0, inner: bool = False
+) -> Salvage:
+    """What there is of a source. The refusal of the ordinary reader where no salvage reader knows better. ``inner``: it is one file of a
+    set, and no set of its own."""
     from ..formats import identify
 
     refusal: InertError | None = None
     if not members:
-        for reader in _readers(source):
+        for reader in _readers(source, inner):
             try:
                 found = reader(source, limits, byteorder, raw)
             except InertError as error:
@@ -35,12 +38,12 @@ def salvage(source: Source, members: tuple[str, ...], limits: Limits, byteorder:
                 continue
             if found is not None:
                 return found
-        inner = _unwrapped(source, limits) if depth < DEPTH else None
-        if inner is not None:
-            found = salvage(inner[0], (), limits, byteorder, raw, depth + 1)
-            told = Finding("wrapper-opened", f"the checkpoint lies in {inner[2]}", source.name)
-            found.notes = [told, *inner[1], *found.notes]
-            found.content.wrappers = (inner[2], *found.content.wrappers)
+        wrapped = _unwrapped(source, limits) if depth < DEPTH else None
+        if wrapped is not None:
+            found = salvage(wrapped[0], (), limits, byteorder, raw, depth + 1, inner)
+            told = Finding("wrapper-opened", f"the checkpoint lies in {wrapped[2]}", source.name)
+            found.notes = [told, *wrapped[1], *found.notes]
+            found.content.wrappers = (wrapped[2], *found.content.wrappers)
             return found
     if refusal is not None:
         raise refusal
@@ -54,7 +57,7 @@ def afresh(source: Source) -> Source:
     return source
 
 
-def _readers(source: Source) -> list[Reader]:
+def _readers(source: Source, inner: bool) -> list[Reader]:
     """The salvage readers to try, by the first bytes."""
     if isinstance(source, Folder):
         from . import sets, tf
@@ -67,7 +70,7 @@ def _readers(source: Source) -> list[Reader]:
         return [torch_zip.read]
     if head[:1] == b"\x80" or head[:1] in pickles.STARTS:
         return [legacy.read, pickles.read]
-    return [tar.read, flat.read, sets.read, tf.read, torch_zip.behind]
+    return [tar.read, flat.read, *(() if inner else (sets.read, tf.read)), torch_zip.behind]
 
 
 def _unwrapped(source: Source, limits: Limits) -> tuple[Source, list[Finding], str] | None:

@@ -45,6 +45,7 @@ class Held(Storages):
     def __init__(self, size: Callable[[str], int | None], opener: Callable[[str], Span], order: str, prefix: str = "data/") -> None:
         super().__init__(size, opener, order, prefix)
         self.odd: dict[str, str] = {}  # storage's key → how its record differs from what the pickle says
+        self.longer: dict[str, str] = {}  # of those that are longer
         self.wanted: dict[str, int] = {}  # and how many bytes that says
 
     def _make(self, key: str, dtype: DType, count: int, location: str) -> Storage:
@@ -59,6 +60,7 @@ class Held(Storages):
             return made
         if there > made.nbytes:
             made.lack = ""
+            self.longer[made.key] = f"it holds {there:,} bytes where the pickle says {made.nbytes:,}"
         self.odd[made.key] = made.fault.removeprefix("its storage ")
         made.fault = ""
         self.wanted[made.key] = made.nbytes

@@ -35,7 +35,7 @@ class SalvagedSet(Sharded):
         shard = Shard(name)
         try:
             source = self.folder.open(name)
-            found = salvage(source, (), self.limits, self.byteorder)
+            found = salvage(source, (), self.limits, self.byteorder, inner=True)
             found.content.pickles()
             found.content.root()
         except FileNotFoundError:

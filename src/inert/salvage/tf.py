@@ -113,7 +113,7 @@ def entries(file: Source, limits: Limits) -> tuple[list[tuple[bytes, bytes]], bo
     while at < len(data) and len(made) < limits.entries:
         pairs, end = block(data, at)
         if end < 0 or not pairs:
-            made.update((key, raw) for key, raw in pairs if _is_entry(key, raw))
+            made = {key: raw for key, raw in pairs if _is_entry(key, raw)} | made  # the beginning of the index block is like an entry
             whole = end >= 0 and not pairs
             break
         if blocks and not _entries_of(pairs):

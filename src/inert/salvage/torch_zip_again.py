@@ -15,6 +15,7 @@ from ..writers import File, Plan
 from ..writers.torch_zip import archive_name
 from .torch_zip import SalvagedScript, SalvagedZip
 
+TRACED = "traced_inputs.pkl"  # what a program was traced with: it runs without
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..writers import Options
@@ -27,11 +28,16 @@ def records_again(content: SalvagedZip | SalvagedScript, options: Options) -> Pl
     document = content.main_document()
     if document.fault is not None or (isinstance(content, SalvagedScript) and content.program()):
         return None
+    torn = {name.removeprefix(folder) for name, one in content.pickles().items() if one.fault is not None}
+    if torn - {TRACED}:
+        return None
     sizes = _sizes(content)
     records: list[Record] = []
     for member in sorted(archive.members.values(), key=lambda one: one.offset):
         name = member.name.removeprefix(folder)
         if not member.name.startswith(folder) or name.endswith("/") or name in ("", ID):
+            continue
+        if name in torn or any(name.startswith(FOLDERS[one]) for one in torn):
             continue
         span = archive.content(member.name)
         if member.name in archive.cut and member.name not in sizes and member.name != document.name:
@@ -59,7 +65,7 @@ def _sizes(content: SalvagedZip | SalvagedScript) -> dict[str, int]:
         inner = name.removeprefix(content.folder)
         home = FOLDERS.get(inner, "") if isinstance(content, SalvagedScript) else "data/"
         home = content.data.removeprefix(content.folder) if home == "data/" else home
-        if home and inner != "traced_inputs.pkl":
+        if home and inner != TRACED:
             for key, words in declared(document).items():
                 dtype, count = next(iter(words))
                 if count >= 0:
