@@ -89,7 +89,7 @@ def test_long_lists_are_cut(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     path.write_bytes(raw[: raw.index(b"many/data/12")])
     code, out, _ = run(capsys, path, tmp_path / "out.pt")
     assert code == 1
-    assert "more: see --json" in out
+    assert "28 more tensors: see --json" in out
 
 
 def test_what_cannot_be_done_is_said_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
