@@ -18,7 +18,7 @@ import pytest
 import inert
 from inert.errors import FormatError, InertError, UnsupportedError
 from inert.finding import CODES, REPAIRS
-from inert.ops.repair import Repaired
+from inert.ops.losses import Repaired
 from tests.cuts import CORPUS, told
 from tests.makers import Entry, Name, Pid, dumps, storage, tensor, torch_zip, zip_bytes
 from tests.tars import archive, sample
@@ -487,3 +487,10 @@ def test_a_program_that_is_not_whole_gives_its_tensors(tmp_path: Path) -> None:
     hashes, _ = told("script/module.pt")
     with inert.open(path, strict=True) as ckpt:
         assert {key: ckpt.tensors[key].sha256() for key in done.recovered} == {key: hashes[key] for key in done.recovered}
+
+
+def test_a_record_whose_name_is_no_text_keeps_it(tmp_path: Path) -> None:
+    source = made(SMALL_FILE[: SMALL_FILE.rindex(b"PK\6\6")].replace(b"small/version", b"small/ve\xa7sion"))(tmp_path)
+    done, path = repaired(source, tmp_path)
+    assert done.recovered == list(SMALL)
+    assert b"small/ve\xa7sion" in path.read_bytes()

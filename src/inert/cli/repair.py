@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator
 
-    from ..ops.repair import Lost, Repaired
+    from ..ops.losses import Lost, Repaired
 
 ABOUT = """Write what is whole in SRC as DST, and say exactly what is lost.
 

@@ -50,7 +50,7 @@ class Archive:
         self.root = root
         self.records = list(records)
         self.alignment = alignment
-        self.names = [(f"{root}/{record.name}" if root else record.name).encode() for record in self.records]
+        self.names = [(f"{root}/{record.name}" if root else record.name).encode("utf-8", "surrogateescape") for record in self.records]
         self.heads: list[bytes] = []
         self.offsets: list[int] = []
         at = 0

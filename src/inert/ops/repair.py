@@ -10,7 +10,6 @@ says one table, ``REPAIRS`` in finding.py.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 
 from ..checkpoint import Calm, Checkpoint
 from ..errors import FormatError, InertError, LimitError, UnsupportedError
@@ -21,6 +20,7 @@ from ..reading import hold
 from ..saving import tensors_in
 from ..tensor import Tensor
 from .holes import FILLS, KINDS, Filler, Holes, empty, sized, wrecks
+from .losses import Lost, Repaired
 from .spoiled import spoiled
 
 TYPE_CHECKING = False
@@ -36,38 +36,6 @@ if TYPE_CHECKING:
 DOUBTFUL = ("keep", "lost")
 TELLING = ("torch-zip", "torch-legacy", "safetensors", "sharded")  # formats that say what was filled
 SUFFIXLESS = "sharded"  # a destination without a suffix is a folder for it
-
-
-@dataclass(slots=True)
-class Lost:
-    """What is not in the repaired file: ``dtype``, ``shape`` and ``nbytes`` are None where nothing says them any more."""
-
-    name: str
-    why: str
-    dtype: str | None = None
-    shape: tuple[int, ...] | None = None
-    nbytes: int | None = None
-
-
-@dataclass(slots=True)
-class Repaired:
-    """``written``: paths of files; ``format`` of them; ``recovered``: names of whole tensors; ``lost``; ``filled``: names of lost tensors
-    that were filled, which are among the lost too; ``doubtful``: name → why its bytes may be wrong, of recovered tensors; ``more``: why
-    there may have been more than anybody can name, "" where there was not; ``findings``: what was wrong (REPAIRS says what was done)."""
-
-    written: list[str] = field(default_factory=list)
-    format: str = ""
-    recovered: list[str] = field(default_factory=list)
-    lost: list[Lost] = field(default_factory=list)
-    filled: list[str] = field(default_factory=list)
-    doubtful: dict[str, str] = field(default_factory=dict)
-    more: str = ""
-    findings: list[Finding] = field(default_factory=list)
-
-    @property
-    def whole(self) -> bool:
-        """Whether everything was recovered, and nothing of it is in doubt."""
-        return not (self.lost or self.doubtful or self.more)
 
 
 def repair(
