@@ -31,10 +31,11 @@ FILLS = (None, "zeros", "nan")
 
 
 def names(path: str) -> set[str] | None:
-    """The tensors of a file that has no errors; None for any other."""
+    """The tensors of a file that has no errors, but those with a part that has; None for any other."""
     try:
         with inert.open(path, strict=True, limits=LIMITS) as checkpoint:
-            return set(checkpoint.tensors)
+            found = checkpoint.tensors.items()
+            return {name for name, tensor in found if not any(part.fault for part in tensor.components.values())}
     except InertError:
         return None
 

@@ -7,6 +7,7 @@ Refuses to know: why a tensor is lost. Fillings are made while they are read: th
 from __future__ import annotations
 
 from collections import deque
+from copy import copy
 from math import prod
 
 from ..layout import Layout, Storage, bounds, contiguous, items_of
@@ -89,6 +90,10 @@ class Filler:
         return bytes(dtype.itemsize)
 
 
+def fault_of(tensor: Tensor) -> str:
+    return tensor.layout.fault or next((part.layout.fault for part in tensor.components.values() if part.layout.fault), "")
+
+
 def empty(tensor: Tensor) -> Layout | None:
     """The layout of a tensor without elements, which no missing bytes can hurt; None for any other one."""
     lost = tensor.layout
@@ -98,6 +103,11 @@ def empty(tensor: Tensor) -> Layout | None:
     made.fault, made.offset, made.strides = "", 0, contiguous(lost.shape)
     made.storage = Storage("filled", 0, lost.dtype, lost.device, lambda: Repeated(b"", 0).span())
     return made
+
+
+def renewed(root: Any) -> Any:
+    """The root with dicts that are others than those that were read: what they held first, and do not any more, is written no more."""
+    return replace(root, lambda value: copy(value) if isinstance(value, dict) else value)
 
 
 class Holes:

@@ -19,7 +19,7 @@ from ..layout import Storage
 from ..reading import hold
 from ..saving import tensors_in
 from ..tensor import Tensor
-from .holes import FILLS, KINDS, Filler, Holes, empty, sized, wrecks
+from .holes import FILLS, KINDS, Filler, Holes, empty, fault_of, renewed, sized, wrecks
 from .losses import Lost, Repaired
 from .spoiled import spoiled
 
@@ -100,6 +100,7 @@ class Work:
         self.limits = self.content.limits
         self.done = Repaired()
         self.notes: list[Finding] = []
+        self.hidden = False
         self.filler = Filler(fill, self.limits, _size(self.content)) if fill is not None else None
         own = self.content.format
         self.writer = writer_for(name, to, 0, own)
@@ -191,7 +192,9 @@ class Work:
 
         done, content = self.done, self.content
         done.format = self.writer.id
-        kept = not done.lost and not self.lost and self.writer.id == content.format
+        # faults of what the saved object holds no more, such as the first of two values under one key
+        self.hidden = not done.lost and any(note.code in ("tensor-damaged", "reference-unknown") for note in self._found())
+        kept = not done.lost and not self.lost and self.writer.id == content.format and not self.hidden
         options = Options(self.name, inner=self._inner())
         if kept and content.plain() and not self._faulty():
             return copied(content.source)
@@ -241,7 +244,7 @@ class Work:
             value = self._listed(value)
         else:
             holes = Holes(self.lost)
-            value = holes.close(value)
+            value = holes.close(renewed(value) if self.hidden else value)
             if value is not self.ckpt.root and self.ckpt.untouched():
                 self.ckpt.root = value
             if holes.nones:
@@ -288,10 +291,6 @@ class Work:
         for note in [*self.found.notes, *self.ckpt.notes]:
             found.setdefault((note.code, note.message, note.where.part, note.where.offset), note)
         return sorted(found.values(), key=lambda note: (note.severity != ERROR, note.severity == INFO))
-
-
-def fault_of(tensor: Tensor) -> str:
-    return tensor.layout.fault or next((part.layout.fault for part in tensor.components.values() if part.layout.fault), "")
 
 
 def _size(content: Any) -> int:
