@@ -10,6 +10,8 @@ belongs to an empty dict or to the one around it, it is given to the one around 
 
 from __future__ import annotations
 
+from ..errors import TruncatedError
+from .decode import decode
 from .nodes import Call, Dict, Global, List, Reference, Set
 from .row import Row
 
@@ -17,10 +19,25 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..limits import Limits
     from .decode import Document
+    from .handlers import Follow
 
 _KEYS = frozenset((str, int, float, bool, bytes, type(None)))
+FRAMES = 4  # lying frames that are put right
 _ORDERED = ("collections.OrderedDict", "collections.defaultdict", "collections.Counter")
+
+
+def decode_cut(data: bytes, name: str, limits: Limits, *, shortcut: bool = True, follow: Follow | None = None) -> Document:
+    """Decode a pickle that may be cut short or damaged: a frame that is longer than what is left is taken to be as long as that."""
+    document = decode(data, name, limits, shortcut=shortcut, follow=follow)
+    for _ in range(FRAMES):
+        at = document.fault.offset if isinstance(document.fault, TruncatedError) else None
+        if at is None or data[at : at + 1] != b"\x95" or at + 9 > len(data):
+            break
+        data = data[: at + 1] + (len(data) - at - 9).to_bytes(8, "little") + data[at + 9 :]
+        document = decode(data, name, limits, shortcut=shortcut, follow=follow)
+    return document
 
 
 def rescue(document: Document) -> list[tuple[Any, ...]]:

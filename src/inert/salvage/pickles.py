@@ -10,8 +10,7 @@ from ..errors import FormatError, InertError
 from ..finding import Finding
 from ..formats.bare_pickle import PROTOCOLS, STARTS, BarePickle, Claim, whole
 from ..names import Lister, piece
-from ..pickle.decode import decode
-from ..pickle.partial import rescue
+from ..pickle.partial import decode_cut, rescue
 from ..torch.raw import Joblib
 from .held import Salvage
 
@@ -36,21 +35,25 @@ def read(source: Source, limits: Limits, byteorder: str | None, raw: bool) -> Sa
         return None
     follow = Joblib(source)
     try:
-        document = decode(whole(source, limits), "pickle", limits, follow=follow)
+        data = whole(source, limits)
+        document = decode_cut(data, "pickle", limits, follow=follow)
     except InertError:
         return None
     fault = document.fault
-    if fault is None:
+    if fault is None and document.data is data:
         return None  # the ordinary reader's
     open_ = rescue(document)
     claim = Claim()
     claim.documents, claim.starts, claim.follows = [document], [0], [follow]
     content = SalvagedPickle(source, limits, claim, byteorder)
     tensors: Any = Lister(content.root()[0], limits).tensors if document.root is not None else {}
+    why, at = (fault.message, fault.offset) if fault is not None else ("a frame is longer than the file", 0)
     if not any(not tensor.fault for tensor in tensors.values()):
-        raise FormatError(f"nothing can be recovered: {fault.message}", part="pickle", offset=fault.offset)
+        raise FormatError(f"nothing can be recovered: {why}", part="pickle", offset=at)
     made = Salvage(content)
-    made.notes = [Finding("pickle-broken", fault.message, "pickle", fault.offset)]
+    made.notes = [Finding("pickle-broken", why, "pickle", at)]
+    if fault is None:
+        return made
     made.lost = [(".".join(map(piece, path)), "the pickle ends before it says what this is") for path in open_]
     made.more = "the pickle is cut or damaged; what it would have said behind the fault is not known"
     return made

@@ -12,7 +12,7 @@ from ..finding import Finding
 from ..formats.torch_tar import NEEDED, TorchTar
 from ..layout import Layout
 from ..pickle.decode import decode
-from ..pickle.partial import rescue
+from ..pickle.partial import decode_cut, rescue
 from ..tensor import Tensor
 from ..torch.build import Builder
 from ..torch.tar import Objects
@@ -37,7 +37,7 @@ class Partial(Objects):
 class SalvagedTar(TorchTar):
     def _object(self) -> Document:
         if self._document is None and "pickle" in self.tar.members:
-            self._document = decode(self.tar.content("pickle", cut=True).read(), "pickle", self.limits)
+            self._document = decode_cut(self.tar.content("pickle", cut=True).read(), "pickle", self.limits)
             self.open_ = rescue(self._document) if self._document.fault is not None else []
         if self._document is None:
             self._document = decode(b"N.", "pickle", self.limits)

@@ -19,9 +19,8 @@ from ..formats.torch_zip import TorchZip, find_root
 from ..formats.torchscript import FOLDERS, MARKS, TorchScript
 from ..layout import Layout, Storage
 from ..names import Lister, piece
-from ..pickle.decode import decode
 from ..pickle.nodes import Call, Global
-from ..pickle.partial import rescue
+from ..pickle.partial import decode_cut, rescue
 from ..pickle.row import Row
 from ..tensor import Tensor
 from ..torch.arguments import Odd
@@ -88,7 +87,7 @@ class Sizes:
             pickle = next((one for one in found if one.name == "data.pkl" or one.name.endswith("/data.pkl")), None)
             if pickle is None or pickle.method == DEFLATED or pickle.there > self.limits.pickle_bytes:
                 return None
-            document = decode(self.source.read(pickle.start, pickle.there), pickle.name, self.limits)
+            document = decode_cut(self.source.read(pickle.start, pickle.there), pickle.name, self.limits)
             folder = pickle.name.removesuffix("data.pkl")
             said = declared(document)
             self.known = {
@@ -132,7 +131,7 @@ class Damaged(TorchZip):
 
     def _document_of(self, name: str, shortcut: bool) -> Document:
         member = self.archive.members[name]
-        document = decode(self.archive.span(member, self.limits.pickle_bytes).read(), name, self.limits, shortcut=shortcut)
+        document = decode_cut(self.archive.span(member, self.limits.pickle_bytes).read(), name, self.limits, shortcut=shortcut)
         self.open_ = rescue(document) if document.fault is not None else []
         return document
 

@@ -46,7 +46,7 @@ def records_again(content: SalvagedZip | SalvagedScript, options: Options) -> Pl
             if span.length < sizes[member.name]:
                 return None
             span = span.sub(0, sizes[member.name])
-        records.append(Record(name, span.sub(0, document.end) if member.name == document.name else span))
+        records.append(Record(name, document.data[: document.end] if member.name == document.name else span))
     if any(name not in archive.members for name, size in sizes.items() if size):
         return None  # what no tensor names is missing
     records += [Record(name.removeprefix(folder), b"") for name in sizes if name not in archive.members]
