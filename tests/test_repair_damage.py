@@ -121,6 +121,12 @@ def test_the_first_of_two_values_under_one_key_is_written_no_more(tmp_path: Path
         assert list(ckpt.tensors) == ["w"]
 
 
+def test_a_key_that_is_a_persistent_id_is_left_out(tmp_path: Path) -> None:
+    pickle = b"\x80\2}(X\1\0\0\0w" + dumps(tensor(storage("0", 2), (2,)))[2:-1] + b"X\1\0\0\0vQK\1u."
+    with written(torch_zip(pickle, {"0": bytes(8)}), tmp_path) as ckpt:
+        assert list(ckpt.root) == ["w"]
+
+
 @pytest.mark.parametrize("way", ["folder", "prefix", "index", "data"])
 def test_an_index_without_footer_is_found_by_any_name(way: str, tmp_path: Path) -> None:
     folder = shutil.copytree(CORPUS / "tf" / "types", tmp_path / "run")

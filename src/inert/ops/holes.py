@@ -15,7 +15,7 @@ from ..names import HERE, children, piece
 from ..pickle.nodes import Reference
 from ..source import Source
 from ..tensor import Tensor
-from ..torch.objects import Key, Object
+from ..torch.objects import Object
 from ..torch.rebuild import REBUILD
 from .walk import FIELDS, LEAVES, replace
 
@@ -131,7 +131,7 @@ class Holes:
         if is_wreck(value):
             return gone
         if isinstance(value, dict):
-            for key in [key for key, item in value.items() if item is gone or (type(key) is Key and type(key.node) is Reference)]:
+            for key in [key for key, item in value.items() if item is gone or type(getattr(key, "node", key)) is Reference]:
                 del value[key]
         if isinstance(value, (dict,)) or hasattr(value, "__dict__"):
             holder = vars(value) if hasattr(value, "__dict__") else {}
