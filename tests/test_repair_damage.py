@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import inert
-from inert.errors import FormatError, InertError
+from inert.errors import FormatError, InertError, LimitError
 from tests.cuts import CORPUS, told
-from tests.makers import Pid, dumps, storage, tensor, torch_zip
+from tests.makers import Entry, Pid, dumps, storage, tensor, torch_zip, zip_bytes
 from tests.tars import sample
 
 LEGACY = (CORPUS / "legacy" / "state_dict.pt").read_bytes()
@@ -180,3 +180,10 @@ def test_a_frame_with_a_wrong_length_costs_nothing(tmp_path: Path) -> None:
     with written(raw[:at] + b"\x7f" + raw[at + 1 :], tmp_path) as ckpt:
         hashes, _ = told("torch/state_dict.p4.pt")
         assert {key: one.sha256() for key, one in ckpt.tensors.items()} == hashes
+
+
+def test_a_pickle_that_grows_beyond_bounds_is_refused(tmp_path: Path) -> None:
+    pickle = b"\x80\2]" + b"(" + b"K\1" * (9 << 20) + b"e."
+    (tmp_path / "bomb.pt").write_bytes(zip_bytes([Entry("a/data.pkl", pickle, method=8), Entry("a/version", b"3\n")]))
+    with pytest.raises(LimitError, match=r"would grow to 18,874,37\d, more than"):
+        inert.repair(tmp_path / "bomb.pt", tmp_path / "out.pt")

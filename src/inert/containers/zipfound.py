@@ -6,6 +6,7 @@ Refuses to know: how they were found (zipwalk.py).
 
 from __future__ import annotations
 
+from ..errors import LimitError
 from ..finding import Finding
 from ..source import Span
 from .deflated import readable
@@ -49,6 +50,7 @@ class Walked(Zip):
         self.cut: dict[str, Found] = {}
         self.wrong: dict[str, str] = {}
         self._starts: dict[str, int] = {}
+        self._left = max(limits.inflated, limits.expand_ratio * source.size)  # bytes that all members may inflate to
         self._inflated: dict[tuple[int, int, int], Span] = {}
         self.directory = Directory(source.size, 0, len(walk.found), 0, source.size, 0, 0)
         held: dict[str, Member] = {}
@@ -65,8 +67,13 @@ class Walked(Zip):
             found.whole, size = False, 0
             self.notes.append(Finding("zip-encrypted", "encrypted or a patch", name, found.head))
         elif found.method == DEFLATED:
-            most = size if found.vouched else max(size, self.limits.expand_floor, self.limits.expand_ratio * found.there)
-            content, fault = readable(Span(self.source, found.start, found.there), min(self.limits.inflated, most), name)
+            grown = max(self.limits.expand_floor, self.limits.expand_ratio * found.there)
+            if name.endswith(".pkl") and found.vouched and size > grown:
+                text = f"{found.there:,} compressed bytes would grow to {size:,}, more than {grown:,}"
+                raise LimitError(text, part=name, offset=found.head, hint="raise Limits.expand_ratio")
+            most = min(size if found.vouched else max(size, grown), self.limits.inflated, self._left)
+            content, fault = readable(Span(self.source, found.start, found.there), most, name)
+            self._left -= content.length
             if fault or (found.vouched and content.length != size):
                 found.whole = False
                 self.notes.append(Finding("zip-cut", fault or f"inflates to {content.length:,} of {size:,} bytes", name, found.head))
