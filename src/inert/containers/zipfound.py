@@ -49,7 +49,7 @@ class Walked(Zip):
         self.ended = walk.ended
         self.cut: dict[str, Found] = {}
         self.wrong: dict[str, str] = {}
-        self._starts: dict[str, int] = {}
+        self._starts: dict[tuple[int, str], int] = {}
         self._left = max(limits.inflated, limits.expand_ratio * source.size)  # bytes that all members may inflate to
         self._inflated: dict[tuple[int, int, int], Span] = {}
         self.directory = Directory(source.size, 0, len(walk.found), 0, source.size, 0, 0)
@@ -96,7 +96,7 @@ class Walked(Zip):
         self.wrong.pop(name, None)
         if not found.whole:
             self.cut[name] = found
-        self._starts[name] = found.start
+        self._starts[found.head, name] = found.start
         if found.whole and found.checks:
             self._check(found, self._inflated[place] if found.method == DEFLATED else Span(self.source, found.start, found.there))
 
@@ -117,7 +117,7 @@ class Walked(Zip):
             self.notes.append(Finding("zip-crc", text, found.name, found.head))
 
     def inspect(self, member: Member) -> tuple[int, list[Finding]]:
-        return self._starts.get(member.name, member.offset), []
+        return self._starts.get((member.offset, member.name), member.offset), []
 
     def content(self, name: str) -> Span:
         return self.span(self.members[name])

@@ -287,6 +287,11 @@ class Flatbuffer(Content):
             "operator_version": str(root.number(OPERATOR_VERSION, "I")),
         }
 
+    def checks(self) -> tuple[Any, ...]:
+        from . import plain_checks
+
+        return (plain_checks.whole,)
+
     def notes(self) -> list[Finding]:
         code = [name for name, part in self.parts().items() if part.role == "code"]
         return [Finding("script-code", f"{len(code):,} sources of TorchScript", code[0])] if code else []

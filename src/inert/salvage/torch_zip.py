@@ -15,7 +15,7 @@ from ..containers.zipfound import Walked
 from ..dtypes import DTYPES
 from ..errors import FormatError
 from ..finding import Finding
-from ..formats.torch_zip import TorchZip, find_root
+from ..formats.torch_zip import TorchZip
 from ..formats.torchscript import FOLDERS, MARKS, TorchScript
 from ..layout import Layout, Storage
 from ..names import Lister, piece
@@ -25,6 +25,7 @@ from ..pickle.row import Row
 from ..tensor import Tensor
 from ..torch.arguments import Odd
 from ..torch.build import Builder
+from ..torch.home import find_root
 from ..torch.legacy import declared
 from ..torch.rebuild import REBUILD, Rebuilder
 from ..torch.script import ScriptBuilder
