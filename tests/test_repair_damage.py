@@ -187,3 +187,15 @@ def test_a_pickle_that_grows_beyond_bounds_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bomb.pt").write_bytes(zip_bytes([Entry("a/data.pkl", pickle, method=8), Entry("a/version", b"3\n")]))
     with pytest.raises(LimitError, match=r"would grow to 18,874,37\d, more than"):
         inert.repair(tmp_path / "bomb.pt", tmp_path / "out.pt")
+
+
+@pytest.mark.parametrize("name", ["deep_list.pt", "rings.pt", "stride_zero.pt", "lie_huge_size.pt", "lie_negative_storage.pt"])
+def test_hostile_files_end_in_an_answer(name: str, tmp_path: Path) -> None:
+    try:
+        done = inert.repair(CORPUS / "hostile" / name, tmp_path / "out.pt", fill="nan", sync=False)
+    except InertError as error:
+        assert str(error).isprintable()
+        assert not list(tmp_path.iterdir())
+    else:
+        with inert.open(tmp_path / "out.pt", strict=True) as ckpt:
+            assert set(done.recovered) <= set(ckpt.tensors)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 FILLS = ("zeros", "nan")
 KINDS = ("dense", "numpy")  # what can be filled
 BLOCK = 1 << 16
+DEEP = 200  # keys that a name is made of at most
 
 
 class Repeated(Source):
@@ -167,22 +168,26 @@ def wrecks(root: Any) -> list[tuple[str, Any]]:
     """The names of such values, the outermost ones."""
     found: list[tuple[str, Any]] = []
     seen: set[int] = set()
-    todo: list[tuple[Any, str]] = [(root, "")]
+    todo: list[tuple[Any, Any]] = [(root, None)]  # a value, and where it is: (where what holds it is, the key)
     while todo:
-        value, name = todo.pop()
+        value, where = todo.pop()
         if is_wreck(value):
-            found.append((name, value))
+            found.append((_name(where), value))
             continue
         inside = children(value) if type(value) not in LEAVES and id(value) not in seen else None
         if inside is not None:
             seen.add(id(value))
-            steps = [
-                (item, (f"{name}." if name else "") + piece(key) if key is not HERE else name)
-                for key, item in inside
-                if type(item) not in LEAVES
-            ]
-            todo += reversed(steps)
+            todo += reversed([(item, where if key is HERE else (where, key)) for key, item in inside if type(item) not in LEAVES])
     return found
+
+
+def _name(where: Any) -> str:
+    """The keys that lead to a place, joined; of a very deep one the last ones."""
+    keys: list[str] = []
+    while where is not None and len(keys) < DEEP:
+        where, key = where
+        keys.append(piece(key))
+    return ".".join(keys[::-1] if where is None else ["…", *keys[::-1]])
 
 
 def sized(layout: Layout) -> int:
