@@ -20,7 +20,7 @@ from inert.errors import FormatError, InertError, UnsupportedError
 from inert.finding import CODES, REPAIRS
 from inert.ops.losses import Repaired
 from tests.cuts import CORPUS, told
-from tests.makers import Entry, Name, Pid, dumps, storage, tensor, torch_zip, zip_bytes
+from tests.makers import Entry, Name, Pid, dumps, storage, tensor, torch_entries, torch_zip, zip_bytes
 from tests.tars import archive, sample
 from tests.test_findings import BLOB, MADE, legacy
 from tests.tf_tables import HEADER, bundle, entry, field, stored, table
@@ -149,6 +149,7 @@ CASES: dict[str, Maker] = {
     "zip-local-header": corpus("broken/local_signature.pt"),
     "zip-local-fields": kept("zip-local-fields"),
     "zip-duplicate": corpus("crafted/duplicate.pt"),
+    "zip-case": made(zip_bytes([*torch_entries(dumps([tensor(storage("0", 2), (2,))]), {"0": bytes(8)}), Entry("archive/VERSION", b"9")])),
     "zip-outside-root": corpus("crafted/more_folders.pt"),
     "zip-no-root": corpus("crafted/no_folder.pt"),
     "zip-deflated": corpus("crafted/deflated.pt"),

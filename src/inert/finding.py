@@ -263,6 +263,7 @@ REPAIRS: dict[str, str] = {
     "zip-local-header": f"the member's bytes are found by the directory and what follows them; the header is {ANEW}",
     "zip-local-fields": f"the header is {ANEW}",
     "zip-duplicate": KEPT,
+    "zip-case": "the one with the name that torch asks for is kept",
     "zip-outside-root": "what torch does not read is left out",
     "zip-no-root": "the records are put into a folder",
     "zip-deflated": "records are stored as torch stores them",

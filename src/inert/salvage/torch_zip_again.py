@@ -15,6 +15,7 @@ from ..writers import File, Plan
 from ..writers.torch_zip import archive_name
 from .torch_zip import SalvagedScript, SalvagedZip
 
+NEEDED = ("data.pkl", "byteorder", "version", ".data/version", "constants.pkl", ID)  # records that torch asks for by name
 TRACED = "traced_inputs.pkl"  # what a program was traced with: it runs without
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,10 +34,14 @@ def records_again(content: SalvagedZip | SalvagedScript, options: Options) -> Pl
         return None
     sizes = _sizes(content)
     records: list[Record] = []
+    needed = {name.lower() for name in (*sizes, *(folder + one for one in NEEDED))}
+    exact = {*sizes, *(folder + one for one in NEEDED)}
     for member in sorted(archive.members.values(), key=lambda one: one.offset):
         name = member.name.removeprefix(folder)
         if not member.name.startswith(folder) or name.endswith("/") or name in ("", ID):
             continue
+        if member.name.lower() in needed and member.name not in exact:
+            continue  # torch looks records up without regard to case
         if name in torn or any(name.startswith(FOLDERS[one]) for one in torn):
             continue
         span = archive.content(member.name)
