@@ -16,7 +16,7 @@ from tests.cuts import SAMPLES, Cutter
 
 SOME = 12
 ALL = bool(os.environ.get("INERT_ALL_CUTS"))
-SLOW = ("quantized",)  # cut by the whole run and by the oracle alone
+SLOW = ("quantized", "zip-1.6")  # cut by the whole run and by the oracle alone
 
 
 @pytest.mark.parametrize("name", [name for name in SAMPLES if ALL or name not in SLOW])

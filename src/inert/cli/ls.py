@@ -8,7 +8,7 @@ from itertools import islice
 from ..names import near
 from ..reading import open
 from ..report.about import sentence
-from ..report.listing import SORTS, ls, nbytes, notes, totals
+from ..report.listing import SORTS, Rows, ls, nbytes, notes, totals
 from . import FAILED, tell
 from .options import Parser
 from .terminal import Progress, findings, write_json, write_lines, write_table
@@ -47,7 +47,7 @@ def run(options: Namespace) -> int:
     with open(options.file, byteorder=options.byteorder) as ckpt, ckpt.content.source.steady():
         with Progress("hashing", sum(map(nbytes, ckpt.tensors.values())) if options.hash else 0) as progress:
             asked = (options.sort, options.hash, options.tree, options.json, lambda tensor: progress(nbytes(tensor)))
-            found = ls(ckpt, options.patterns, *asked)
+            found = ls(ckpt, options.patterns, *asked, late=True)
         everything = totals(ckpt.tensors.values()) if options.patterns else found
         if options.json:
             write_json({**found, "notes": notes(ckpt.notes)})
@@ -55,8 +55,8 @@ def run(options: Namespace) -> int:
             write_lines([sentence(ckpt, describe(ckpt)), ""])
             if options.tree:
                 write_lines(tree(found["tree"], options.bytes, options.full))
-            elif found["tensors"]:
-                write_table(TITLES, list(cells(found["tensors"], options.bytes, options.patterns, options.full)), WHOLE)
+            elif found["count"]:
+                write_table(TITLES, cells(found["tensors"], options.bytes, options.patterns, options.full), WHOLE)
             write_lines(["", *summary(found, everything, options.bytes, ckpt.format in VIEWS)])
             if ckpt.notes:
                 write_lines([clean(f"{counted(len(ckpt.notes), 'note')}: see inert info {options.file}", 600)])
@@ -86,15 +86,16 @@ def nothing(ckpt: Checkpoint, patterns: list[str]) -> int:
 TITLES = ("name", "dtype", "shape", ">size", "sha256", "notes")
 
 
-def cells(rows: list[dict[str, Any]], exact: bool, asked: Sequence[str] = (), full: bool = False) -> Iterator[tuple[str, ...]]:
+def cells(rows: Rows, exact: bool, asked: Sequence[str] = (), full: bool = False) -> Iterator[tuple[str, ...]]:
     """The rows of the table. Tied tensors are said to be equal to the first of their names. Of very long names the middle is left out,
     unless ``full`` or ``asked`` for."""
-    short = {} if full else shortened([row["name"] for row in rows])
+    short = {} if full else shortened(rows.names)
     for name in asked:
         short.pop(name, None)
-    first: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        owner = first.setdefault(row["storage"], row) if row["storage"] is not None and row["nbytes"] else row
+    first: dict[str, int] = {}  # by storage, the position of the first row that has it
+    for at, row in enumerate(rows):
+        owns = first.setdefault(row["storage"], at) if row["storage"] is not None and row["nbytes"] else at
+        owner = row if owns == at else rows[owns]
         hashed = row.get("sha256") or ("none" if "sha256" in row else "")
         said = remarks(row, owner, named(owner["name"], short))
         yield (named(row["name"], short), row["dtype"], shape(row["shape"]), size(row["nbytes"], exact), hashed, said)

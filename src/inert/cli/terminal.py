@@ -7,6 +7,7 @@ Refuses to know: what is written.
 from __future__ import annotations
 
 import sys
+from itertools import chain, islice
 
 from . import FINDINGS, FINE, hush, tell
 from .text import CELL, as_json, clean, counted, lines, table
@@ -41,13 +42,18 @@ def write_lines(found: Iterable[str]) -> None:
     write(lines(found))
 
 
-def write_table(titles: Sequence[str], rows: Sequence[Sequence[str]], limit: int = CELL) -> None:
-    if len(rows) <= RICH and sys.stdout.isatty():
-        try:
-            _rich(titles, rows, limit)
-            return
-        except ImportError:
-            pass
+def write_table(titles: Sequence[str], rows: Iterable[Sequence[str]], limit: int = CELL) -> None:
+    """Rows as they come: only those of a table that is small and on a terminal are held together."""
+    if sys.stdout.isatty():
+        all_rows = iter(rows)
+        first = list(islice(all_rows, RICH + 1))
+        if len(first) <= RICH:
+            try:
+                _rich(titles, first, limit)
+                return
+            except ImportError:
+                pass
+        rows = chain(first, all_rows)
     write_lines(table(titles, rows, limit))
 
 

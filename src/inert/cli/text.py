@@ -7,7 +7,11 @@ Refuses to know: what is shown, and rich (see terminal.py).
 
 from __future__ import annotations
 
+from itertools import chain, islice
+
+from .. import words
 from ..errors import one_line
+from ..report.listing import Rows
 from ..report.plain import Mark
 
 TYPE_CHECKING = False
@@ -15,33 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
+size, counted, shape = words.size, words.counted, words.shape
 WIDE = 80  # columns of a cell that others are lined up with; a longer one pushes its own line only
 CELL, WHOLE = 300, 1 << 20  # characters of a cell; of one that is to be whole
+MEASURED = 10_000  # rows that a table is laid out by
 ROOM = 100  # characters of a list or dict that stands in one line
-UNITS = ("kB", "MB", "GB", "TB", "PB", "EB")
-
-
-def size(count: int, exact: bool = False) -> str:
-    """Bytes as people read them, in powers of 1000: 32 B, 1.2 MB, 400 kB."""
-    if exact:
-        return str(count)
-    if count < 1000:
-        return f"{count} B"
-    amount = float(count)
-    for unit in UNITS:
-        amount /= 1000
-        if amount < 999.5 or unit == UNITS[-1]:
-            break
-    return f"{amount:.3g} {unit}" if amount < 999.5 else f"{amount:,.0f} {unit}"
-
-
-def counted(count: int, word: str) -> str:
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
-
-
-def shape(sizes: Sequence[int]) -> str:
-    """[3,224,224], without blanks: one word for the tools that take columns apart."""
-    return f"[{','.join(map(str, sizes))}]"
 
 
 def clean(text: str, limit: int = CELL) -> str:
@@ -85,15 +67,22 @@ def _begin(text: str, room: int) -> str:
     return text[:end]
 
 
-def table(titles: Sequence[str], rows: Sequence[Sequence[str]], limit: int = CELL) -> Iterator[str]:
+def table(titles: Sequence[str], rows: Iterable[Sequence[str]], limit: int = CELL) -> Iterator[str]:
     """Aligned lines. A title that begins with > is of a column set to the right; a column without a cell is left out. ``limit``:
-    characters of a cell."""
-    kept = [i for i in range(len(titles)) if not rows or any(row[i] for row in rows)]
+    characters of a cell.
+
+    Widths are those of the first MEASURED rows, and so are the columns, but for the last one: the others pass one by one."""
+    all_rows = iter(rows)
+    first = list(islice(all_rows, MEASURED))
+    more = next(all_rows, None)
+    last = len(titles) - 1 if more is not None else -1
+    kept = [i for i in range(len(titles)) if not first or i == last or any(row[i] for row in first)]
     right = [titles[i].startswith(">") for i in kept]
     heads = [titles[i].lstrip(">") for i in kept]
-    cells = [[clean(row[i], limit) for i in kept] for row in rows]
-    widths = [max([len(head)] + [w for row in cells if (w := width(row[i])) <= WIDE]) for i, head in enumerate(heads)]
-    for row in [heads, *cells]:
+    measured = [[clean(row[i], limit) for i in kept] for row in first]
+    widths = [max([len(head)] + [w for row in measured if (w := width(row[i])) <= WIDE]) for i, head in enumerate(heads)]
+    rest = ([clean(row[i], limit) for i in kept] for row in chain(() if more is None else (more,), all_rows))
+    for row in chain((heads,), measured, rest):
         line = ""
         for i, cell in enumerate(row):
             blank = " " * (widths[i] - width(cell))
@@ -182,8 +171,10 @@ def as_json(value: dict[str, Any]) -> Iterator[str]:
     yield "{"
     for number, (key, item) in enumerate(value.items()):
         yield f"{',' if number else ''}\n{encode(key)}: "
-        if isinstance(item, list) and item and all(isinstance(one, dict) for one in item):
-            yield "[" + ",".join(f"\n {encode(one)}" for one in item) + "\n]"
+        if isinstance(item, Rows) or (isinstance(item, list) and item and all(isinstance(one, dict) for one in item)):
+            yield "["
+            yield from (f"{',' if at else ''}\n {encode(one)}" for at, one in enumerate(item))
+            yield "\n]" if len(item) else "]"
         else:
             yield encode(item)
     yield "\n}\n"

@@ -75,6 +75,7 @@ class Filler:
         storage.opener = lambda: Repeated(item, size).span()
         made = lost.copy()
         made.fault, made.conj, made.neg = "", False, False
+        made.attributes = made.hooks = None  # what they hold may be lost as well
         made.storage, made.strides, made.offset = storage, strides, 0
         self.made[key] = made
         return made

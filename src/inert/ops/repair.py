@@ -151,7 +151,7 @@ class Work:
         if tensor.kind not in KINDS:
             return f"what it is made of: {why}", None
         bare = tensor.layout.copy()
-        bare.attributes = None
+        bare.attributes = bare.hooks = None
         self.done.lost.append(Lost(f"{tensor.name} (its Python attributes)", why))
         self.notes.append(Finding("repair-attributes", f"its Python attributes are left out: {why}", tensor.name, None, (tensor.name,)))
         return "", bare

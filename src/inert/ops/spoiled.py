@@ -7,12 +7,13 @@ Refuses to know: what a tensor is made of. One look at every node, and one step 
 from __future__ import annotations
 
 from ..pickle.encode import parts_of
-from ..pickle.nodes import Reference
+from ..pickle.nodes import Call, Reference
 from ..pickle.row import Row
 from ..tensor import Tensor
 from ..torch.arguments import Odd
 from ..torch.build import ATOMS
-from .holes import KINDS
+from ..torch.rebuild import REBUILD
+from .holes import KINDS, is_wreck
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def spoiled(builder: Builder) -> dict[int, str]:
         if type(node) in ATOMS or id(node) in seen:
             continue
         seen.add(id(node))
-        why = _fault(storages, node) if type(node) is Reference else _row(node) if type(node) is Row else ""
+        why = _fault(storages, node) if type(node) is Reference else _row(node) if type(node) is Row else _call(builder, node)
         if why:
             lost.append((node, why))
         if type(node) is Row:
@@ -54,10 +55,15 @@ def _up(builder: Builder, holders: dict[int, list[Any]], lost: list[tuple[Any, s
             continue
         seen.add(id(node))
         value = builder.done.get(id(node))
-        if type(value) is Tensor and (value.kind not in KINDS or value.layout.attributes is not None):
+        if type(value) is Tensor and (value.kind not in KINDS or value.layout.attributes is not None or value.layout.hooks is not None):
             found[id(value.layout)] = why
         lost += [(holder, why) for holder in holders.get(id(node), ())]
     return found
+
+
+def _call(builder: Builder, node: Any) -> str:
+    wreck = isinstance(node, Call) and node.dotted in REBUILD and is_wreck(builder.done.get(id(node)))
+    return "what it says is damaged" if wreck else ""
 
 
 def _row(row: Row) -> str:

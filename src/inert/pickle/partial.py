@@ -23,7 +23,11 @@ if TYPE_CHECKING:
     from .decode import Document
     from .handlers import Follow
 
+    Levels = list[list[Any]]
+
 _KEYS = frozenset((str, int, float, bool, bytes, type(None)))
+DEEP = 200  # levels that a path is made of at most
+TOLD = 1000  # unfinished values that are told of
 FRAMES = 4  # lying frames that are put right
 _ORDERED = ("collections.OrderedDict", "collections.defaultdict", "collections.Counter")
 
@@ -52,12 +56,21 @@ def rescue(document: Document) -> list[tuple[Any, ...]]:
     inner = levels.pop()
     while levels:
         outer = levels[-1]
-        at = tuple(level[-2] for level in levels if len(level) > 1 and _is_key(level[-2]))
-        _hand_over(inner, outer, at, open_)
+        _hand_over(inner, outer, levels, open_)
         inner = levels.pop()
-    _chain(inner, 0, (), open_)
+    _chain(inner, 0, [], open_)
     document.root = inner[0] if inner else None
     return open_
+
+
+def _path(levels: Levels) -> tuple[Any, ...]:
+    """The keys under which what stands above these levels would have stood; of very many the last ones."""
+    return tuple(level[-2] for level in levels[-DEEP:] if len(level) > 1 and _is_key(level[-2]))
+
+
+def _tell(open_: list[tuple[Any, ...]], path: tuple[Any, ...]) -> None:
+    if len(open_) < TOLD:
+        open_.append(path)
 
 
 def _is_key(value: Any) -> bool:
@@ -68,7 +81,7 @@ def _fillable(value: Any) -> bool:
     return isinstance(value, Call) and type(value) is not Row
 
 
-def _hand_over(items: list[Any], outer: list[Any], at: tuple[Any, ...], open_: list[tuple[Any, ...]]) -> None:
+def _hand_over(items: list[Any], outer: list[Any], at: Levels, open_: list[tuple[Any, ...]]) -> None:
     """What stands above a mark goes to what stands below it."""
     target = outer[-1] if outer else None
     if type(target) is Dict:
@@ -85,7 +98,7 @@ def _hand_over(items: list[Any], outer: list[Any], at: tuple[Any, ...], open_: l
             outer.append(tuple(held))
 
 
-def _fill(target: Any, items: list[Any], at: tuple[Any, ...], open_: list[tuple[Any, ...]]) -> None:
+def _fill(target: Any, items: list[Any], at: Levels, open_: list[tuple[Any, ...]]) -> None:
     """The items of a list's subclass, or the pairs of a dict's."""
     if target.dotted in _ORDERED or (items and _is_key(items[0])):
         target.flat = [*(target.flat or ()), *_pairs(items, at, open_)]
@@ -100,7 +113,7 @@ def _argue(target: Any, items: list[Any], outer: list[Any]) -> None:
         outer.append(Call(target, tuple(items[:1]), target.offset, "REDUCE"))
 
 
-def _pairs(items: list[Any], at: tuple[Any, ...], open_: list[tuple[Any, ...]]) -> list[Any]:
+def _pairs(items: list[Any], at: Levels, open_: list[tuple[Any, ...]]) -> list[Any]:
     """Keys with finished values."""
     made: list[Any] = []
     place, count = 0, len(items)
@@ -111,14 +124,14 @@ def _pairs(items: list[Any], at: tuple[Any, ...], open_: list[tuple[Any, ...]]) 
                 made[-1].states = [*made[-1].states, key]  # its BUILD did not come
             break
         if not rest or (type(rest[0]) in (Global, Reference) and (len(rest) == 1 or type(rest[1]) is tuple)):
-            open_.append((*at, key))
+            _tell(open_, (*_path(at), key))
             break
         made += (key, rest[0])
         place += 2
     return made
 
 
-def _items(items: list[Any], at: tuple[Any, ...], open_: list[tuple[Any, ...]]) -> list[Any]:
+def _items(items: list[Any], at: Levels, open_: list[tuple[Any, ...]]) -> list[Any]:
     """Finished items of a list."""
     made = list(items)
     for start, item in enumerate(made):
@@ -132,7 +145,7 @@ def _items(items: list[Any], at: tuple[Any, ...], open_: list[tuple[Any, ...]]) 
     return made
 
 
-def _chain(items: list[Any], start: int, at: tuple[Any, ...], open_: list[tuple[Any, ...]]) -> None:
+def _chain(items: list[Any], start: int, at: Levels, open_: list[tuple[Any, ...]]) -> None:
     """Containers of one entry each, whose SETITEM, APPEND or BUILD did not come: from ``start`` on each takes what stands above it."""
     while len(items) > start + 1:
         last = items.pop()
@@ -149,7 +162,8 @@ def _chain(items: list[Any], start: int, at: tuple[Any, ...], open_: list[tuple[
         elif _fillable(below) and type(last) in (Dict, tuple):
             below.states = [*below.states, last]
         elif _is_key(last) and (type(below) is Dict or _fillable(below)):
-            open_.append((*at, *(item for item in items[start:] if _is_key(item)), last))
+            keys = items[max(start, len(items) - DEEP) :]
+            _tell(open_, (*_path(at), *(item for item in keys if _is_key(item)), last))
 
 
 def _holds(item: Any) -> bool:

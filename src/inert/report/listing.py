@@ -13,7 +13,7 @@ from .plain import plain, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
     from ..checkpoint import Checkpoint
@@ -27,6 +27,7 @@ SORTS: dict[str, Callable[[Tensor], Any]] = {
     "dtype": lambda tensor: tensor.dtype,
 }
 UNSTRIDED = frozenset(("strings", "opaque"))  # kinds of tensors whose elements lie where no stride says
+_NAME = frozenset(" {}()[]'/")  # characters of a key that is more than a name
 LEVELS = 64  # of a tree: deeper names end in one long piece
 
 
@@ -38,30 +39,56 @@ def ls(
     tree: bool = False,
     places: bool = True,
     done: Callable[[Tensor], None] | None = None,
+    late: bool = False,
 ) -> dict[str, Any]:
     """The tensors whose names fit a pattern (all without patterns), in the object's order or sorted by a key of SORTS.
 
     ``hash`` adds each SHA-256, ``tree`` the modules; ``places`` false leaves out ``file`` and ``file_offset``, which take a read each.
-    ``done`` is told of each tensor that has been hashed."""
+    ``done`` is told of each tensor that has been hashed. With ``late`` the rows are Rows, made one by one while they are gone through: an
+    index may have a million."""
     chosen = select(ckpt.tensors, patterns)
     if sort:
         chosen = sorted(chosen, key=SORTS[sort])
-    rows = []
     others: dict[str, list[str]] = {}
     for name, kept in ckpt.content.aliases(ckpt.tensors).items():
         others.setdefault(kept, []).append(printable(name))
-    for tensor in chosen:
-        rows.append(row(tensor, places=places))
-        if tensor.name in others:
-            rows[-1]["aliases"] = others[tensor.name]
-        if hash:
-            rows[-1].update(hashed(tensor))
+    rows: Any = Rows(chosen, others, places)
+    if hash:
+        for tensor in chosen:
+            rows.hashes[tensor.name] = hashed(tensor)
             if done is not None:
                 done(tensor)
+    if not late:
+        rows = list(rows)
     made = {"file": printable(ckpt.content.source.name), "format": ckpt.format, "tensors": rows, **totals(chosen)}
     if tree:
         made["tree"] = modules(chosen)
     return made
+
+
+class Rows:
+    """The row of each tensor, made anew each time that it is asked for; ``names``: of all of them."""
+
+    def __init__(self, tensors: list[Tensor], others: dict[str, list[str]], places: bool) -> None:
+        self.tensors, self.others, self.places = tensors, others, places
+        self.hashes: dict[str, dict[str, Any]] = {}
+
+    def __len__(self) -> int:
+        return len(self.tensors)
+
+    def __getitem__(self, at: int) -> dict[str, Any]:
+        tensor = self.tensors[at]
+        made = row(tensor, places=self.places)
+        if tensor.name in self.others:
+            made["aliases"] = self.others[tensor.name]
+        return made | self.hashes.get(tensor.name, {}) if self.hashes else made
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return map(self.__getitem__, range(len(self.tensors)))
+
+    @property
+    def names(self) -> Iterator[str]:
+        return (printable(tensor.name) for tensor in self.tensors)
 
 
 def select(tensors: Any, patterns: Sequence[str]) -> list[Tensor]:
@@ -190,41 +217,53 @@ def covered(runs: list[tuple[int, int]]) -> int:
 # -- the tree -------------------------------------------------------------------------------------------------------------
 
 
-def modules(tensors: Iterable[Tensor]) -> dict[str, Any]:
-    """Modules by the dots of the names: {"name", "tensors", "nbytes", "children": […], "leaves": [names of its own tensors]}."""
+def modules(tensors: Iterable[Tensor], sizes: bool = False) -> dict[str, Any]:
+    """Modules by the dots of the names: {"name", "tensors", "nbytes", "children": […], "leaves": [names of its own tensors]}.
+
+    With ``sizes`` the leaves are {"name", "nbytes"}."""
     root = _module("")
     found: dict[tuple[int, str], dict[str, Any]] = {}
+    above: dict[int, dict[str, Any]] = {}  # by id of a module, the one that it is in
+    whole: dict[tuple[Any, ...], dict[str, Any]] = {}  # by all that leads to a tensor: most lie where the one before lay
     for tensor in tensors:
-        steps = _steps(tensor)
-        node = root
-        _count(node, tensor)
-        for step in steps[:-1]:
-            key = (id(node), step)
-            child = found.get(key)
-            if child is None:
-                child = found[key] = _module(printable(step))
-                node["children"].append(child)
-            node = child
-            _count(node, tensor)
-        node["leaves"].append(printable(steps[-1]))
+        lead, steps = _steps(tensor)
+        node = whole.get(lead)
+        if node is None:
+            node = root
+            for step in steps[:-1]:
+                key = (id(node), step)
+                child = found.get(key)
+                if child is None:
+                    child = found[key] = _module(printable(step))
+                    node["children"].append(child)
+                    above[id(child)] = node
+                node = child
+            whole[lead] = node
+        node["tensors"] += 1
+        node["nbytes"] += nbytes(tensor)
+        name = printable(steps[-1])
+        node["leaves"].append({"name": name, "nbytes": nbytes(tensor)} if sizes else name)
+    for child in reversed(found.values()):  # inner ones were made later
+        outer = above[id(child)]
+        outer["tensors"] += child["tensors"]
+        outer["nbytes"] += child["nbytes"]
     return root
 
 
-def _steps(tensor: Tensor) -> list[str]:
-    """The modules that lead to a tensor. A key is taken apart at its dots, unless it is more than a name (Lightning's callback keys)."""
+def _steps(tensor: Tensor) -> tuple[tuple[Any, ...], list[str]]:
+    """What leads to a tensor, as a key, and the modules on the way with its own name last.
+
+    A key of the path is taken apart at its dots, unless it is more than a name (Lightning's callback keys)."""
+    path = tensor.path
     steps: list[str] = []
-    for key in map(piece, tensor.path):
-        steps += [key] if set(key) & set(" {}()[]'/") else key.split(".")
-    return [*steps[:LEVELS], ".".join(steps[LEVELS:])] if len(steps) > LEVELS else steps or [""]
+    for key in map(piece, path):
+        steps += [key] if not _NAME.isdisjoint(key) else key.split(".")
+    steps = [*steps[:LEVELS], ".".join(steps[LEVELS:])] if len(steps) > LEVELS else steps or [""]
+    return tuple(steps[:-1]), steps
 
 
 def _module(name: str) -> dict[str, Any]:
     return {"name": name, "tensors": 0, "nbytes": 0, "children": [], "leaves": []}
-
-
-def _count(node: dict[str, Any], tensor: Tensor) -> None:
-    node["tensors"] += 1
-    node["nbytes"] += nbytes(tensor)
 
 
 # -- findings -------------------------------------------------------------------------------------------------------------

@@ -99,7 +99,7 @@ def _index(source: Source, limits: Limits, place: Place | None) -> tuple[Folder,
     if base.endswith(INDEX):
         return folder, base[: -len(INDEX)], source
     data = DATA.fullmatch(base)
-    if data is None or not tf_places.has(folder, data[1] + INDEX):
+    if data is None or not folder.has(data[1] + INDEX):
         return None
     return folder, data[1], folder.open(data[1] + INDEX)
 

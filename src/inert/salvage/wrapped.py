@@ -44,9 +44,9 @@ def _archive(source: Source, limits: Limits) -> Archive | None:
     head = source.read(0, min(BLOCK, source.size))
     if head[:4] == b"PK\3\4":
         walked = Walked(source, limits, lambda name, found: None)
-        return Archive("zip", [name for name in walked.members if walked.members.size(name)], walked.content, walked)
+        return Archive("zip", {name: walked.members.size(name) or 0 for name in walked.members}, walked.content, walked)
     if is_header(head):
         tar = Tar(source, limits)
-        names = [name for name, one in tar.members.items() if one.size and not one.refused]
+        names = {name: one.size for name, one in tar.members.items() if not one.refused}
         return Archive("tar", names, lambda name: tar.content(name, cut=True), tar)
     return None

@@ -24,6 +24,7 @@ from . import File, Plan
 from .torch_pickle import pickled
 
 TYPE_CHECKING = False
+ALIGNMENT = 64  # of the records, in bytes, as torch has them
 if TYPE_CHECKING:
     from ..sink import Piece
     from ..torch.build import Builder
@@ -36,10 +37,11 @@ def plan(saved: Saved, options: Options) -> Plan:
         return edited(content, content.built, saved, options)
     storing = Storing()
     data, notes = pickled(saved, options.protocol, storing)
-    made = records(data, storing.pieces, options.alignment)
+    alignment = options.alignment or ALIGNMENT
+    made = records(data, storing.pieces, alignment)
     if FILLED in saved.metadata:
         made.insert(-1, Record(f".data/{FILLED}", saved.metadata[FILLED].encode("utf-8", "surrogatepass")))
-    archive = Archive(archive_name(options.name), made, options.alignment)
+    archive = Archive(archive_name(options.name), made, alignment)
     return Plan([File("", archive.size, archive.write)], notes=notes)
 
 
