@@ -37,7 +37,7 @@ from tests.test_pickle_rows import changed
 HERE = Path(__file__).parent / "corpus"
 SHARED = REPOSITORY.parent / "shared" / "corpus"
 PROTOCOLS = [2, 3, 4, 5]
-DEEP = 30_000
+DEEP = 12_000
 
 
 def ours(value: Any, protocol: int) -> bytes:
@@ -114,7 +114,7 @@ def test_any_graph_comes_out_as_it_was(value: Any, protocol: int) -> None:
 
 # the longest one shows nothing more in every protocol
 @pytest.mark.parametrize(
-    ("name", "protocol"), [(name, one) for name in VALUES for one in PROTOCOLS if one in (2, 4) or "65,536" not in name]
+    ("name", "protocol"), [(name, one) for name in VALUES for one in PROTOCOLS if one == 4 or "65,536" not in name]
 )
 def test_old_values_come_out_as_they_were(name: str, protocol: int) -> None:
     for data in (pickle.dumps(VALUES[name], protocol), _in_python(VALUES[name], protocol)):
@@ -268,7 +268,7 @@ def test_deep_and_wide_graphs_cost_what_their_bytes_do(name: str) -> None:
     start = process_time()
     style, _ = style_of(document)
     made = encode(document.root, style, document)
-    assert process_time() - start < 20
+    assert process_time() - start < 8
     assert len(made) < 12 * len(document.data) + 1000
     for other in (CPICKLE, TORCH):
         made = encode(document.root, other, document)
