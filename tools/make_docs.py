@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 from inert.cli import main as inert_command
-from inert.finding import CODES
+from inert.finding import CODES, REPAIRS
 from inert.formats import FORMATS
 from inert.torch import versions
 from inert.writers import WRITERS
@@ -33,6 +33,13 @@ What inert notes about a file, by code. An *error* means that something cannot b
 may see different things in it: `inert` then ends with status 1. A *warning* is worth a look; an *info* is good to know.
 
 """
+REPAIR = """
+## Repairs
+
+What `inert repair` does about a fault. Where bytes are missing or damaged, the tensors over them are left out and listed; all else is
+mended by writing it anew.
+
+"""
 
 
 def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
@@ -42,7 +49,11 @@ def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 def findings() -> str:
-    return FINDINGS + table(("code", "severity", "what to do next"), ((f"`{code}`", *row) for code, row in CODES.items()))
+    return FINDINGS + table(("code", "severity", "what to do next"), ((f"`{code}`", *row) for code, row in CODES.items())) + repairs()
+
+
+def repairs() -> str:
+    return REPAIR + table(("code", "what `inert repair` does about it"), ((f"`{code}`", text) for code, text in REPAIRS.items()))
 
 
 def formats() -> str:

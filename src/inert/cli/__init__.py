@@ -29,6 +29,7 @@ COMMANDS = {
     "diff": "say what differs between two checkpoints: tensors, elements, other values",
     "verify": "check files to the byte: structure, checksums, every file of a set",
     "convert": "write it in another format, or again with changes: parts of it, other names",
+    "repair": "write what is whole in a damaged one, and say what is lost",
 }
 FINE, FINDINGS, FAILED, INTERRUPTED = 0, 1, 2, 130
 DEBUG = "INERT_DEBUG"  # set: a fault of inert itself ends in its traceback

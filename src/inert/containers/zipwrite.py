@@ -50,7 +50,7 @@ class Archive:
         self.root = root
         self.records = list(records)
         self.alignment = alignment
-        self.names = [(f"{root}/{record.name}" if root else record.name).encode() for record in self.records]
+        self.names = [(f"{root}/{record.name}" if root else record.name).encode("utf-8", "surrogateescape") for record in self.records]
         self.heads: list[bytes] = []
         self.offsets: list[int] = []
         at = 0
@@ -134,7 +134,7 @@ def serialization_id(names: list[str], crcs: list[int]) -> str:
     """Forty digits: a hash of the record names in the order of libstdc++'s unordered_set, and one of the CRCs in the order of writing."""
     first = second = 0
     for name in in_set_order(names):
-        first = combine(first, murmur(name.encode()))
+        first = combine(first, murmur(name.encode("utf-8", "surrogateescape")))
     for crc in crcs:
         second = combine(second, crc)
     return f"{first:020d}{second:020d}"
@@ -176,7 +176,7 @@ def in_set_order(names: list[str]) -> list[str]:
     for name in names:
         if name in hashes:
             continue
-        hashes[name] = murmur(name.encode())
+        hashes[name] = murmur(name.encode("utf-8", "surrogateescape"))
         if len(hashes) > size:
             size = next(count for count in _BUCKETS if count >= len(hashes) and count > size)
             following, before = _rehashed(following, hashes, size)

@@ -12,7 +12,7 @@ from ..containers.zipdirectory import DEFLATED
 from ..containers.zipwrite import ID, ID_LENGTH, Archive, Record
 from ..errors import UnsupportedError
 from ..finding import Finding
-from ..formats.torch_zip import TorchZip
+from ..formats.torch_zip import FILLED, TorchZip
 from ..pickle.encode import Encoder
 from ..pickle.roundtrip import style_of
 from ..pickle.row import Row
@@ -38,7 +38,10 @@ def plan(saved: Saved, options: Options) -> Plan:
     storing = Storing()
     data, notes = pickled(saved, options.protocol, storing)
     alignment = options.alignment or ALIGNMENT
-    archive = Archive(archive_name(options.name), records(data, storing.pieces, alignment), alignment)
+    made = records(data, storing.pieces, alignment)
+    if FILLED in saved.metadata:
+        made.insert(-1, Record(f".data/{FILLED}", saved.metadata[FILLED].encode("utf-8", "surrogatepass")))
+    archive = Archive(archive_name(options.name), made, alignment)
     return Plan([File("", archive.size, archive.write)], notes=notes)
 
 
