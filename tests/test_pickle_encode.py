@@ -440,7 +440,8 @@ AS_WRITTEN = ("torch", "lightning", "thirdparty", "vector")
 @pytest.mark.skipif(not REAL, reason="the shared corpus of real files does not lie beside the repository")
 @pytest.mark.parametrize("folder", REAL)
 def test_real_files_come_out_as_they_were(folder: str) -> None:
-    found = [one for path in sorted((SHARED / folder).rglob("*")) if path.is_file() and path.stat().st_size < 1 << 26 for one in _law(path)]
+    most = 1 << 19 if folder == "broken" else 1 << 26  # bombs are for test_hostile.py
+    found = [one for path in sorted((SHARED / folder).rglob("*")) if path.is_file() and path.stat().st_size < most for one in _law(path)]
     assert found
     if folder in AS_WRITTEN:
         assert sum(same for _, same in found) >= 0.995 * len(found)
