@@ -160,7 +160,8 @@ function written(value, depth = 0) {
   if (plain && Array.isArray(value) && items.length <= 8) return value.map((one) => visible(one, 80)).join(", ");
   if (plain && items.length <= FEW) return items.map(([name, one]) => `${visible(name, 60)} ${visible(one, 80)}`).join(", ");
   if (depth > 6) return visible(JSON.stringify(value), 600);
-  const title = Array.isArray(value) ? many(items.length, "item") : items.slice(0, FEW).map(([name]) => visible(name, 30)).join(", ") + (items.length > FEW ? " …" : "");
+  const named = !Array.isArray(value) && items.slice(0, FEW).every(([name]) => name.length <= 24);
+  const title = !named ? many(items.length, "item") : items.slice(0, FEW).map(([name]) => visible(name, 30)).join(", ") + (items.length > FEW ? " …" : "");
   return h("details", {}, h("summary", {}, title), h("dl", { class: "facts inner" }, items.slice(0, 200).map(([name, one]) => [h("dt", {}, visible(name, 60)), h("dd", {}, written(one, depth + 1))])));
 }
 
