@@ -199,3 +199,12 @@ def test_hostile_files_end_in_an_answer(name: str, tmp_path: Path) -> None:
     else:
         with inert.open(tmp_path / "out.pt", strict=True) as ckpt:
             assert set(done.recovered) <= set(ckpt.tensors)
+
+
+def test_a_cut_storage_that_no_tensor_uses_is_not_written_as_if_it_were_whole(tmp_path: Path) -> None:
+    """The object's pickle ends early, so that nothing but a name is saved."""
+    with inert.open(CORPUS / "legacy" / "state_dict.pt") as ckpt:
+        start = ckpt.parts["object"].offset or 0
+    at = LEGACY.index(b"_rebuild_tensor_v2\n", start) + len(b"_rebuild_tensor_v2\n")
+    with written(LEGACY[:at] + b"." + LEGACY[at + 1 : -3], tmp_path) as ckpt:
+        assert not ckpt.tensors

@@ -12,6 +12,7 @@ from ..pickle.row import Row
 from ..tensor import Tensor
 from ..torch.arguments import Odd
 from ..torch.build import ATOMS
+from ..torch.persistent import class_of
 from ..torch.rebuild import REBUILD
 from .holes import KINDS, is_wreck
 
@@ -75,5 +76,5 @@ def _fault(storages: Any, node: Reference) -> str:
     try:
         fault: str = storages.of(node).fault
     except Odd:
-        return ""
+        return "" if class_of(node) is not None else "a persistent id that names no storage"
     return fault

@@ -197,8 +197,8 @@ def healed(content: SalvagedLegacy) -> Plan | None:
     pieces: list[Piece] = []
     for save in content.saves():
         assert isinstance(save, Save)
-        if len(save.records) != len(save.pickles["storage_keys"].root.items):
-            return None  # some are listed twice, or not there
+        if save.short or len(save.records) != len(save.pickles["storage_keys"].root.items):
+            return None  # some are cut short, listed twice, or not there
         for name in PARTS:
             right = {"magic": MAGIC, "protocol": PROTOCOL}.get(name)
             document = save.pickles[name]

@@ -134,6 +134,7 @@ class Reached(Legacy):
         super().__init__(pickles, starts)
         self.wrong: dict[str, str] = {}
         self.counts: dict[str, int] = {}
+        self.short: set[str] = set()  # keys of storages of which a part is missing
 
     def reach(self, span: Span, names: list[Any], at: int) -> None:
         words = declared(self.pickles["object"])
@@ -167,6 +168,8 @@ class Reached(Legacy):
                 break
             if not right:
                 self.wrong[name] = f"the count before its bytes (at byte {start:,}) is damaged"
+            if room < size:
+                self.short.add(name)
             if room < size and not self.fault:
                 self.fault, self.fault_at = f"storage {name} of {size:,} bytes does not fit the {room:,} bytes that are left", start
             self.records[name] = span.sub(start + 8, min(size, room))
