@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from importlib import import_module
 
 from ..errors import InertError, one_line
 
@@ -75,18 +76,8 @@ def _run(words: list[str]) -> int:
 
 
 def _command(name: str) -> Any:
-    """A command's module: ``parser()`` and ``run(options) -> exit code``."""
-    if name == "ls":
-        from . import ls as command
-    elif name == "info":
-        from . import info as command  # type: ignore[no-redef]
-    elif name == "show":
-        from . import show as command  # type: ignore[no-redef]
-    elif name == "convert":
-        from . import convert as command  # type: ignore[no-redef]
-    else:
-        from . import parts as command  # type: ignore[no-redef]
-    return command
+    """A command's module, which has its name: ``parser()`` and ``run(options) -> exit code``."""
+    return import_module(f".{name}", __package__)
 
 
 def _top(words: list[str]) -> int:
