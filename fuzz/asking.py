@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from driver import instrument
+from mutation import MARK
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -42,7 +43,6 @@ CORPUS = Path(__file__).resolve().parent.parent / "tests" / "corpus"
 LIMITS = Limits(
     inflated=1 << 22, logical_bytes=1 << 20, logical_ratio=64, paths=500, name_bytes=1 << 20, marks=5_000, json_values=100_000, pickles=200,
 )  # fmt: skip
-MARK = b"\n\xff--part--\xff "
 MOST = 40  # tensors of one input that are read, and parts that are looked at
 LARGEST = 1 << 15  # bytes of a seed
 

@@ -10,4 +10,8 @@ def one(data: bytes) -> None:
     (in_folder if MARK in data else in_bytes)(data)
 
 
-run(one, seeds=[*contents("pickles/*", "python2/*.pkl", "old/*.pkl", "old_joblib/*zip/*"), *folders("old_joblib/*", head=b"state.pkl")])
+run(
+    one,
+    seeds=[*contents("pickles/*", "python2/*.pkl", "old/*.pkl", "old_joblib/*zip/*"), *folders("old_joblib/*", head=b"state.pkl")],
+    smoke=800,
+)

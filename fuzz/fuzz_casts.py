@@ -134,4 +134,5 @@ run(
         *[bytes([a, b, (a * 7 + b) % 19, 5]) + EDGES for a in range(len(FLOATS)) for b in range(0, len(FLOATS), 3)],
         bytes([1, 2, 3, 4]) + np.array([1e308, -1e308, 5e-324], "<f8").tobytes(),
     ],
+    smoke=4000,
 )

@@ -5,4 +5,4 @@ from driver import run
 
 READS = ("formats.deepspeed", "formats.deepspeed_files", "formats.deepspeed_state", "torch.zero", "torch.zero_said", "torch.partitions")
 
-run(in_folder, seeds=[*folders("deepspeed/*"), *folders("deepspeed/zero1", "deepspeed/zero3", head=b"global_step1")])
+run(in_folder, seeds=[*folders("deepspeed/*"), *folders("deepspeed/zero1", "deepspeed/zero3", head=b"global_step1")], smoke=300)

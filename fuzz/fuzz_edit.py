@@ -124,5 +124,6 @@ run(
         *[joined(parted(data)[1], script) for number, data in enumerate(members(*PARTS, most=14_000)) for script in (SCRIPTS[number % 7], SCRIPTS[(number + 3) % 7])],
         *[data + script.ljust(8, b"\xff") for data in WHOLE for script in SCRIPTS[1:4]],
     ],
+    smoke=500,
 )  # fmt: skip
 assert MARK

@@ -42,4 +42,5 @@ run(
         *contents("broken/*", "old/tar.pth", most=11_000),
         *folders("sharded/all_missing", "sharded/list", "tf/hole"),
     ],
+    smoke=1500,
 )

@@ -66,4 +66,4 @@ SEEDS = (
     "[[[[[[[[]]]]]]]]", '"\\ud83d\\ude00"', ' \t\r\n{"weight_map": {"w": "model-00001-of-00002.safetensors"}, "metadata": {"total_size": 8}} ', "\ufeff[1]", "1.", "[1,]",
 )  # fmt: skip
 
-run(one, seeds=[seed.encode() for seed in SEEDS])
+run(one, seeds=[seed.encode() for seed in SEEDS], smoke=10000)

@@ -7,4 +7,4 @@ from tests import test_legacy
 
 READS = ("formats.torch_legacy", "torch.legacy")
 
-run(in_bytes, seeds=[test_legacy.sample(), test_legacy.sample() * 2, *contents("legacy/*.pt", "old/legacy*.pt", most=4000)])
+run(in_bytes, seeds=[test_legacy.sample(), test_legacy.sample() * 2, *contents("legacy/*.pt", "old/legacy*.pt", most=4000)], smoke=900)

@@ -36,4 +36,5 @@ run(
         *contents("pickles/*numpy*"),
         *members("torch/numpy*.pt", "crafted/numpy*.pt"),
     ],
+    smoke=800,
 )

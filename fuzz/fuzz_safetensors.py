@@ -32,4 +32,5 @@ run(
         *[struct.pack("<Q", len(seed.encode())) + seed.encode() + bytes(range(12)) for seed in SEEDS],
         *contents("safetensors/*.safetensors", "safetensors/broken/*", most=5000),
     ],
+    smoke=2000,
 )

@@ -12,4 +12,5 @@ run(
         *folders("sharded/safetensors", head=b"model.safetensors.index.json"),
         *folders("sharded/bin", head=b"pytorch_model-00001-of-00002.bin"),
     ],
+    smoke=1200,
 )

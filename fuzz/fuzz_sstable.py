@@ -91,4 +91,5 @@ run(
         *[tf_tables.table(ITEMS, size, kind) for size in (1 << 20, 60) for kind in (0, 1)], tf_tables.table({}), b"".join(table(ITEMS.items())),
         *[path.read_bytes() for path in sorted((CORPUS / "tf").rglob("*.index"))[:6]], tf_tables.literal(b"abc" * 30), b"\x20\x0cabcd\x3e\x04\x00",
     ],
+    smoke=4000,
 )  # fmt: skip

@@ -18,4 +18,4 @@ def parts_of(archive: bytes) -> bytes:
 
 WHOLE = [tars.sample(), *contents("old/tar.pth")]
 
-run(in_tar, seeds=[*WHOLE, *map(parts_of, WHOLE)])
+run(in_tar, seeds=[*WHOLE, *map(parts_of, WHOLE)], smoke=1200)

@@ -76,4 +76,4 @@ def seeds() -> list[bytes]:
     return [one for one in made if len(one) < 1 << 15]
 
 
-run(one, seeds=seeds())
+run(one, seeds=seeds(), smoke=400)

@@ -5,4 +5,4 @@ from driver import run
 
 READS = ("formats.torch_dcp", "torch.dcp", "tiled")
 
-run(in_folder, seeds=[*folders("dcp/*"), *folders("dcp/two_ranks", head=b".metadata")])
+run(in_folder, seeds=[*folders("dcp/*"), *folders("dcp/two_ranks", head=b".metadata")], smoke=700)

@@ -5,4 +5,4 @@ from driver import run
 
 READS = ("formats.torch_export", "torch.exported")
 
-run(in_zip, seeds=[*members("script/*.pt2"), *contents("script/export_old.pt2")])
+run(in_zip, seeds=[*members("script/*.pt2"), *contents("script/export_old.pt2")], smoke=600)

@@ -12,4 +12,4 @@ READS = (
     "profiles", "profiles.lightning", "profiles.values", "report.plain", "report.about", "report.listing", "tensor", "layout", "arrays",
 )  # fmt: skip
 
-run(in_zip, seeds=members("torch/*.pt", "crafted/*.pt", "lightning/*.ckpt", "distributed/*.pt", "hostile/*.pt", most=14_000))
+run(in_zip, seeds=members("torch/*.pt", "crafted/*.pt", "lightning/*.ckpt", "distributed/*.pt", "hostile/*.pt", most=14_000), smoke=300)

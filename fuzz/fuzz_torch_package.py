@@ -5,4 +5,4 @@ from driver import run
 
 READS = ("formats.torch_package",)
 
-run(in_zip, seeds=[*members("script/package.pt"), *contents("script/package.pt")])
+run(in_zip, seeds=[*members("script/package.pt"), *contents("script/package.pt")], smoke=450)

@@ -10,4 +10,4 @@ def one(data: bytes) -> None:
     (in_zip if MARK in data else in_bytes)(data)
 
 
-run(one, seeds=[*members("script/*.pt", "script/lite.ptl"), *contents("script/flatbuffer.ptl", "script/frozen.pt")])
+run(one, seeds=[*members("script/*.pt", "script/lite.ptl"), *contents("script/flatbuffer.ptl", "script/frozen.pt")], smoke=500)

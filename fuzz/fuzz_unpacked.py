@@ -11,4 +11,5 @@ run(
         *members("torch/small.pt", "torch/views.pt", "torch/quantized.pt", "script/module.pt", "script/frozen.pt", "crafted/no_folder.pt"),
         *members("torch/small.pt", head=b"small/data.pkl"), *members("torch/views.pt", head=b"views"), *members("script/module.pt", head=b"module"),
     ],
+    smoke=300,
 )  # fmt: skip

@@ -63,4 +63,5 @@ run(
         *[BEGIN + letters.encode() + b":" + data for letters in (*WRAPPERS, "tg", "gt", "cg", "pd", "cx") for data in INNER[:3]],
         *[make(data) for make in WRAPPERS.values() for data in INNER],
     ],
+    smoke=1200,
 )

@@ -9,6 +9,7 @@ Facts: CPython 3.13 Lib/pickle.py and Modules/_pickle.c (batches, what is memois
 
 from __future__ import annotations
 
+from itertools import pairwise
 from struct import pack
 
 from ..errors import LimitError, UnsupportedError
@@ -132,7 +133,11 @@ class Encoder:
             seen.add(id(node))
             if type(node) is Row and (self.machine is None or id(node) not in self.machine.changed):
                 continue
-            todo += parts_of(node, self.edits) or ()
+            parts = parts_of(node, self.edits) or ()
+            todo += parts
+            for text, row in pairwise(parts):
+                if type(row) is Row and type(text) is str and row.named:  # its memo entry is hidden among the row's
+                    self.kept.add(id(text))
             for setter in self.dropped.get(id(node), ()):
                 todo += (setter.function, *setter.arguments)
 

@@ -116,6 +116,7 @@ class Row(Call):
     last = property(lambda self: self.run.results[self.at])  # memo index of its last PUT, which is the result's …
     first = property(lambda self: self.run.results[self.at - 1] + 1 if self.at else self.run.first)  # … and of its first
     dtype = property(lambda self: self.run.templates[self.at].meaning.dtype)
+    named = property(lambda self: self.run.machine.data[self.run.starts[self.at]] == 0x58)  # its bytes begin with the text before it
 
     def geometry(self) -> tuple[int, int, tuple[int, ...], tuple[int, ...], bool]:
         """(n, offset, shape, strides, requires_grad)"""
