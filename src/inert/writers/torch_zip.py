@@ -108,10 +108,9 @@ def edited(content: TorchZip, builder: Builder, saved: Saved, options: Options) 
 
 def keys_of(nodes: Sequence[Any]) -> set[str]:
     """The keys of the storages that persistent ids among the nodes, and rows, name."""
-    said = (
-        node.key if type(node) is Row else text(node.pid[2]) for node in nodes if type(node) is Row or named(getattr(node, "pid", None))
-    )
-    return {key for key in said if type(key) is str}
+    rows = (node.key for node in nodes if type(node) is Row)
+    said = (text(node.pid[2]) for node in nodes if type(node) is Reference and named(node.pid))
+    return {key for key in (*rows, *said) if type(key) is str}
 
 
 def named(pid: object) -> bool:
