@@ -53,6 +53,7 @@ GROWTH = 256 << 20  # bytes by which one input may raise the process's peak
 MEMORY = 2 << 30  # bytes, of the whole process
 SMOKE = 300  # inputs of a target that does not say
 FOUND = Path(__file__).resolve().parent / "found"
+FIXED = Path(__file__).resolve().parent.parent / "tests" / "fuzzed"  # NAME--WHAT: inputs that once broke an invariant, seeds for ever
 RANDOM = ("--engine=random", "random", "--smoke")
 
 
@@ -185,7 +186,9 @@ def run(one: One, seeds: Iterable[bytes], smoke: int = SMOKE) -> None:
     parser.add_argument("--corpus", help="where atheris keeps its inputs from run to run, in a folder per target (default: nowhere)")
     parser.add_argument("inputs", nargs="*", type=Path, help="try these files, once each")
     options = parser.parse_args()
-    target = Target(one, list(seeds) or [b""], Path(sys.argv[0]).stem)
+    name = Path(sys.argv[0]).stem
+    fixed = [path.read_bytes() for path in sorted(FIXED.glob(f"{name}--*"))]
+    target = Target(one, [*fixed, *seeds] or [b""], name)
     runs = smoke if options.smoke else options.runs
     engine = None if options.engine == "random" or options.smoke or options.inputs else atheris()
     if engine is None and options.engine == "atheris" and not options.inputs:
