@@ -62,7 +62,7 @@ def _shown(args: tuple[Any, ...]) -> str:
 
 
 class Counts:
-    opened = hashed = 0
+    opened = hashed = scanned = 0
 
 
 def examine(inert: Any, path: str, counts: Counts) -> None:
@@ -87,6 +87,11 @@ def examine(inert: Any, path: str, counts: Counts) -> None:
     except IsADirectoryError:
         if not os.path.isdir(path):
             raise
+    try:
+        inert.scan(path)
+        counts.scanned += 1
+    except inert.InertError as error:
+        str(error)
 
 
 def walk(root: Any) -> None:
@@ -130,7 +135,7 @@ def main() -> None:
     watch.packages = {name.partition(".")[0] for name in sys.modules}
     sys.addaudithook(watch)
     for watch.events in (WARM, STRICT):
-        counts.opened = counts.hashed = 0
+        counts.opened = counts.hashed = counts.scanned = 0
         for target in job["targets"]:
             watch.target = target
             try:
@@ -140,7 +145,7 @@ def main() -> None:
             watch.target = None
 
     with open(report_path, "w", encoding="utf-8") as file:
-        json.dump({"opened": counts.opened, "hashed": counts.hashed, "faults": list(watch.faults)}, file)
+        json.dump({"opened": counts.opened, "hashed": counts.hashed, "scanned": counts.scanned, "faults": list(watch.faults)}, file)
 
 
 if __name__ == "__main__":

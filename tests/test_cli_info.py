@@ -106,7 +106,7 @@ def test_whatever_was_saved(run: Run, tmp_path: Path, value: Any) -> None:
 @pytest.mark.parametrize(
     ("place", "reader"),
     [
-        ("safetensors/shapes.safetensors", "safetensors.torch.load_file"), ("sharded/bin", "from_pretrained"),
+        ("sharded/bin", "from_pretrained"),
         ("dcp/two_ranks", "torch.distributed.checkpoint.load"), ("deepspeed/zero2", "DeepSpeed"), ("tf/types", "tf.train.load_checkpoint"),
         ("tf/v1_file", "tf.train.load_checkpoint"), ("pickles/numpy-p2.pkl", "pickle.load"),
     ],
@@ -119,6 +119,23 @@ def test_what_torch_does_not_read_is_one_line(run: Run, place: str, reader: str)
     assert "torch.load" in lines[at + 1]
     assert lines[at + 2] == ""
     assert reader in json.loads(run("info", "--json", path)[1])["read_by"]
+
+
+def test_safetensors_are_read_by_torch_since_2_13_and_by_their_package(run: Run) -> None:
+    path = Path(__file__).parent / "corpus" / "safetensors" / "shapes.safetensors"
+    text = run("info", path)[1]
+    assert "\n  torch.load(weights_only=True)   yes " in text
+    assert "by version: taken by torch 2.13 to 2.15; torch 2.12 stops: torch before 2.13 reads no safetensors files" in text
+    assert "\n  without torch.load              yes   safetensors.torch.load_file" in text
+
+
+def test_the_versions_that_take_it(run: Run) -> None:
+    path = Path(__file__).parent / "corpus" / "torch" / "python_objects.pt"
+    assert "by version" not in run("info", path)[1]
+    said = json.loads(run("info", "--json", path)[1])["loads"]["weights_only"]
+    assert (said["since"], {one["ok"] for one in said["versions"].values()}) == ("", {False})
+    text = run("info", path.with_name("sparse.pt"))[1]
+    assert "by version: taken by torch 2.1 to 2.15; torch 2.0 stops: " in text
 
 
 def test_as_many_sections_as_there_are_keys(run: Run, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from itertools import accumulate
 from math import prod
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import ml_dtypes
@@ -560,10 +560,10 @@ def test_partitions_that_make_more_of_a_storage_than_it_holds_are_refused() -> N
 @pytest.mark.parametrize("world", [1 << 40, [1 << 40, 2], 0, -1, "2", None, [], [True], CYCLE])
 def test_any_number_of_partitions_ends(world: Any) -> None:
     for stage in (optimizer, woven):
-        start = perf_counter()
+        start = process_time()
         made = weights([{"w": (1 << 50,), "v": (2,)}], stage([floats(1, 2)], world))
         assert made.tensors["w"].fault
-        assert perf_counter() - start < 5
+        assert process_time() - start < 5
 
 
 def test_sizes_that_do_not_add_up() -> None:

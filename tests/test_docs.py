@@ -85,3 +85,24 @@ def test_the_examples_of_convert_run(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert "optimizer_states" not in ckpt.root
     with inert.open("small.ckpt") as ckpt:
         assert {str(t.dtype) for name, t in ckpt.tensors.items() if name.startswith("state_dict.")} == {"bfloat16", "float32", "int64"}
+
+
+def test_the_examples_of_diff_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(ROOT / "examples" / "demo.ckpt", "last.ckpt")
+    inert.convert("last.ckpt", "small.ckpt", dtype="bf16")
+    inert.convert("last.ckpt", "lean.ckpt", drop=["optimizer_states"])
+    inert.convert("last.ckpt", "weights.safetensors", unwrap=True)
+    inert.convert("last.ckpt", "wrapped.pt", root="state_dict", rename={"^": "module."})
+    (shown,) = blocks("Diff", "console")
+    command, *lines, dots = shown.splitlines()
+    assert inert_command(shlex.split(command)[2:]) == 1
+    assert (capsys.readouterr().out.splitlines()[: len(lines)], dots) == (lines, "…")
+    (shell,) = blocks("Diff", "sh")
+    commands = [shlex.split(line) for line in shell.splitlines() if line.startswith("inert ")]
+    for words in commands:
+        assert inert_command(words[1:]) == 0, (words, capsys.readouterr())
+    assert len(commands) == 4
+    (python,) = blocks("Diff", "python")
+    exec(compile(python, "README.md", "exec"), names := {"inert": inert})
+    assert {change.name for change in names["found"].changed} >= {"head.weight"}

@@ -24,7 +24,7 @@ from tests.source_tree import REPOSITORY, SOURCE, imports, modules, parse
 # The same names as in the TID251 table of pyproject.toml; a test below holds the two together.
 BANNED = {"pickle", "_pickle", "cPickle", "marshal", "shelve", "dill", "cloudpickle", "joblib", "torch", "tensorflow"}
 RUNNERS = {"runpy", "code", "codeop", "imp"}  # no reader needs them either
-REGISTRIES = ("inert", "inert.formats", "inert.writers")  # these import their own modules by the names in their tables
+REGISTRIES = ("inert", "inert.cli", "inert.formats", "inert.writers")  # these import their own modules by the names in their tables
 DYNAMIC = {"eval", "exec", "compile", "__import__"}
 THE_EXCEPTION = (
     "inert.interop",
@@ -223,6 +223,7 @@ def test_reading_hostile_files_does_nothing_but_read_them(tmp_path: Path) -> Non
     assert not faults, f"{len(faults)} things happened that reading does not need:\n{shown}"
     assert report["opened"], f"not one file of {folder} could be opened, so nothing is proven"
     assert report["hashed"], f"not one tensor of {folder} could be read, so nothing is proven"
+    assert report["scanned"], f"not one file of {folder} was scanned, so nothing is proven"
 
 
 # Readers that do more than read: what the hook must see. Each is a whole package named inert.

@@ -26,7 +26,7 @@ class Layer:
 LAYERS = (
     Layer(("errors", "limits", "finding"), "errors, limits and findings are words for everybody and know nothing else of inert"),
     Layer(
-        ("source", "files", "beside", "scratch", "sink", "inflate"),
+        ("source", "files", "beside", "scratch", "sink", "inflate", "checking"),
         "source, sink and inflate move bytes; what the bytes mean is for the layers above",
     ),
     Layer(("dtypes",), "the dtype table holds facts about numbers; it knows no tensor, container or format"),

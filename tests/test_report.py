@@ -118,10 +118,10 @@ def test_path_bombs_are_bounded() -> None:
     bomb: Any = [0]
     for _ in range(60):
         bomb = (bomb, bomb)
-    start = time.perf_counter()
+    start = time.process_time()
     assert len(dumped(bomb)) < 3_000_000
     assert len(dumped({"b": bomb}, nodes=1000)) < 60_000
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_wide_containers_are_cut_and_say_so() -> None:

@@ -316,6 +316,18 @@ def test_keys_tell_where_in_the_tree_a_value_stands(key: str, path: tuple[str, .
     assert graph.path_of(key) == path
 
 
+def test_fields_of_a_graph_that_are_of_another_kind_are_unknown_ones() -> None:
+    node = (
+        field(1, field(1, b"text") + field(2, 7))
+        + field(2, field(1, 7) + field(3, 7))
+        + field(3, field(1, b"x") + field(2, 7))
+        + field(4, field(1, 7))
+    )
+    (one,) = graph.parse(field(1, node))
+    assert (one.children, one.attributes, one.slots, one.saver) == ({"": 0}, {"": ("", "")}, [(0, "", 0)], "")
+    graph.tree([one], lambda key: key)
+
+
 def test_an_object_graph_is_followed_without_recursion() -> None:
     deep = b"".join(field(1, field(1, field(1, number + 1) + field(2, b"x"))) for number in range(5000)) + field(1, b"")
     here = graph.tree(graph.parse(deep), lambda key: key)

@@ -1,6 +1,7 @@
-"""Makes what the documents repeat of the code: docs/findings.md, and in README.md the formats, writers and transcripts of commands.
+"""Makes what the documents repeat of the code: docs/findings.md, the table of docs/loading.md, and in README.md the formats, writers and
+transcripts of commands.
 
-Usage: make_docs.py. Writes the files that are not as they should be and names them. In README.md only what stands between
+Usage: make_docs.py. Writes the files that are not as they should be and names them. In the latter two only what stands between
 ``<!-- NAME -->`` and ``<!-- /NAME -->`` is made; without these markers the file is left alone.
 """
 
@@ -15,6 +16,7 @@ from pathlib import Path
 from inert.cli import main as inert_command
 from inert.finding import CODES
 from inert.formats import FORMATS
+from inert.torch import versions
 from inert.writers import WRITERS
 
 TYPE_CHECKING = False
@@ -52,10 +54,25 @@ def writers() -> str:
     return table(("format", "suffixes", "what is written"), rows)
 
 
+def loading() -> str:
+    """What each version of torch added to the list of weights_only, and what it took off."""
+    said: dict[tuple[int, int], list[str]] = {version: [] for version in versions.VERSIONS}
+    for name, first in versions.SINCE.items():
+        said[first].append(f"`{name}`")
+    for name, (first, until) in versions.OTHERS.items():
+        if name not in versions.EXCEPTIONS and name not in versions.SINCE:
+            said[first].append(f"`{name}`" + (f" (until {versions.spelled(until)})" if until != versions.NEVER else ""))
+    for version, what in versions.BESIDES.items():
+        said[version].append(what)
+    return table(("torch", "takes from then on"), ((versions.spelled(version), ", ".join(what) or "—") for version, what in said.items()))
+
+
 # name of the markers → the command, and how many lines of its output are shown
 TRANSCRIPTS = {
     "transcript:ls": (("ls", "examples/demo.ckpt", "state_dict"), 40),
     "transcript:info": (("info", "examples/demo.ckpt"), 28),
+    "transcript:scan": (("scan", "tests/corpus/hostile/dotted.pt"), 20),
+    "transcript:verify": (("verify", "tests/corpus/broken/bit_flip.pt"), 28),
 }
 
 
@@ -90,7 +107,9 @@ def documents(root: Path = ROOT) -> dict[Path, str]:
     text = between(text, "writers", writers())
     for name, (arguments, most) in TRANSCRIPTS.items():
         text = between(text, name, transcript(arguments, most))
-    return {root / "docs" / "findings.md": findings(), readme: text}
+    loads = root / "docs" / "loading.md"
+    about = between(loads.read_text(encoding="utf-8"), "versions", loading()) if loads.exists() else ""
+    return {root / "docs" / "findings.md": findings(), readme: text} | ({loads: about} if about else {})
 
 
 def main(root: Path = ROOT) -> int:

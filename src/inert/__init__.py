@@ -21,14 +21,26 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .ops.convert import convert
+    from .ops.diff import diff
+    from .ops.diff_result import Difference
+    from .ops.scan import scan
+    from .ops.verify import Verification, verify
 
 __version__ = "0.1.0"
 
-_LATE = {"convert": "ops.convert"}  # what only some users need is imported when it is first asked for
+_LATE = {  # what only some users need is imported when it is first asked for
+    "Difference": "ops.diff_result",
+    "Verification": "ops.verify",
+    "convert": "ops.convert",
+    "diff": "ops.diff",
+    "scan": "ops.scan",
+    "verify": "ops.verify",
+}
 
 __all__ = [
     "FORMATS",
     "Checkpoint",
+    "Difference",
     "Finding",
     "FormatError",
     "InertError",
@@ -39,11 +51,15 @@ __all__ = [
     "TruncatedError",
     "UnidentifiedError",
     "UnsupportedError",
+    "Verification",
     "__version__",
     "convert",
+    "diff",
     "load",
     "open",
     "save",
+    "scan",
+    "verify",
 ]
 
 

@@ -19,15 +19,21 @@ from .torch.distributed import FLAT
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from types import TracebackType
     from typing import Any
 
+    from .checking import Inspector
     from .limits import Limits
     from .pickle.decode import Document
     from .source import Source
     from .tensor import Tensor
     from .torch.build import Builder
+
+
+FILES = ("torch-zip", "torchscript", "torch-package", "torch-export", "torch-tar", "torch-legacy", "pickle", "safetensors")  # one file each
+SAFETENSORS = ".safetensors"  # whoever goes by it takes nothing else
+TORCH = (".pt", ".pth")  # for torch.load, which refuses a pickle that torch.save did not write, and safetensors
 
 
 class Calm:
@@ -79,6 +85,8 @@ class Content:
     format = ""
     wrappers: tuple[str, ...] = ()  # what was seen through to get at the source, outermost first …
     wrapper_notes: tuple[Finding, ...] = ()  # … and what was odd about that
+    covered = ""  # the wrapper whose checksum vouches for every byte of the source; "" where there is none
+    outer: tuple[Callable[[Inspector], Iterator[Finding]], ...] = ()  # the checks of what is wrapped around it
     label = ""  # what its storages' names begin with: the shard's name in a set
     built: Builder | None = None  # what built the root out of one pickle: it knows which node each value came from
 
@@ -126,6 +134,14 @@ class Content:
     def notes(self) -> list[Finding]:
         """What was tolerated, container checks that are too dear for opening included."""
         return []
+
+    def checks(self) -> tuple[Callable[[Any, Inspector], Iterator[Finding]], ...]:
+        """The checks that read all of it, beside what ``notes`` says: functions of this Content and an Inspector."""
+        return ()
+
+    def storage_key(self, record: str) -> str:
+        """What the storage is called that a part of the file holds; "" where that cannot be said."""
+        return ""
 
     def close(self) -> None:
         self.source.close()
@@ -286,7 +302,7 @@ class Checkpoint:
         def make() -> list[Finding]:
             listed = self._listed()
             damaged = [damage(name, tensor) for name, tensor in listed.tensors.items() if tensor.fault]
-            odd = [*damaged, *flattened(listed.tensors), *aliased(self.content.aliases(listed.tensors))]
+            odd = [*damaged, *flattened(listed.tensors), *aliased(self.content.aliases(listed.tensors)), *misnamed(self.content)]
             return [*self.content.wrapper_notes, *self.content.notes(), *self._once("root", self._rooted)[1], *listed.notes, *odd]
 
         made: list[Finding] = self._once("notes", make)
@@ -329,6 +345,15 @@ def aliased(aliases: Mapping[str, str]) -> list[Finding]:
         return []
     pairs = listed(f"{name} = {kept}" for name, kept in aliases.items())
     return [Finding("aliases", f"the metadata names tensors that others stand for: {pairs}", "", None, tuple(aliases))]
+
+
+def misnamed(content: Content) -> list[Finding]:
+    """A note where the file's name promises a format that programs go by, and the content is another."""
+    name, format = content.source.name, content.format
+    low = name.lower() if format in FILES else ""
+    if (low.endswith(SAFETENSORS) and format != "safetensors") or (low.endswith(TORCH) and format in ("pickle", "safetensors")):
+        return [Finding("file-name", f"it is called {low[low.rindex('.') :]}, and is {format}", name)]
+    return []
 
 
 def damage(name: str, tensor: Tensor) -> Finding:

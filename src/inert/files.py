@@ -58,11 +58,11 @@ class FileSource(Source):
     @contextmanager
     def steady(self) -> Iterator[None]:
         self._unchanged()
-        self._steady = True
+        before, self._steady = self._steady, True
         try:
             yield
         finally:
-            self._steady = False
+            self._steady = before
         self._unchanged()
 
     def read(self, offset: int, length: int) -> bytes:

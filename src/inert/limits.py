@@ -32,6 +32,8 @@ class Limits:
         "pickle_bytes",
         "pickles",
         "rank",
+        "scan_floor",
+        "scan_ratio",
         "text_number",
     )
 
@@ -58,6 +60,8 @@ class Limits:
         name_bytes: int = 192 * MIB,  # all tensor names and paths together: depth × count may be quadratic
         logical_bytes: int = 2 * GIB,  # what numpy() may make of a tensor whose bytes are fewer …
         logical_ratio: int = 1024,  # … by more than this ratio (stride 0)
+        scan_floor: int = 64 * MIB,  # bytes of pickles and archives inside of each other that a scan may always look at …
+        scan_ratio: int = 32,  # … or this multiple of the file: nested and overlapping ones may hold any number of bytes
     ) -> None:
         self.pickle_bytes = pickle_bytes
         self.pickles = pickles
@@ -79,6 +83,8 @@ class Limits:
         self.name_bytes = name_bytes
         self.logical_bytes = logical_bytes
         self.logical_ratio = logical_ratio
+        self.scan_floor = scan_floor
+        self.scan_ratio = scan_ratio
 
     def __repr__(self) -> str:
         return "Limits(" + ", ".join(f"{n}={getattr(self, n)}" for n in self.__slots__) + ")"

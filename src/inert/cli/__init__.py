@@ -24,6 +24,9 @@ COMMANDS = {
     "info": "say what the file is, what is in it, and whether torch would load it",
     "show": "show one tensor (values, statistics) or any other value",
     "parts": "list the records of the file with offset, size and checksum; reads no pickle",
+    "scan": "say what loading it as a pickle would import and call, and whether that is dangerous",
+    "diff": "say what differs between two checkpoints: tensors, elements, other values",
+    "verify": "check files to the byte: structure, checksums, every file of a set",
     "convert": "write it in another format, or again with changes: parts of it, other names",
 }
 FINE, FINDINGS, FAILED, INTERRUPTED = 0, 1, 2, 130
@@ -90,13 +93,18 @@ def _top(words: list[str]) -> int:
         print("inert COMMAND --help tells more. Exit code: 0 fine, 1 findings, 2 could not do it.")
         return FINE if words else FAILED
     if word in ("-V", "--version"):
-        print(f"inert {sys.modules[__name__.partition('.')[0]].__version__}")
+        print(f"inert {version()}")
         return FINE
     from difflib import get_close_matches
 
     like = get_close_matches(word, COMMANDS, 1)
     hint = f"did you mean {like[0]}?" if like else f"there are {', '.join(COMMANDS)}"
     return fail(f"no command {word!r}; {hint} (inert --help)")
+
+
+def version() -> str:
+    """Inert's own."""
+    return str(sys.modules[__name__.partition(".")[0]].__version__)
 
 
 def fail(message: str) -> int:

@@ -67,7 +67,7 @@ def general(found: dict[str, Any]) -> Iterator[str]:
         ("byte order", found["byteorder"]),
         ("tensors", f"{counted(found['count'], 'tensor')}, {size(found['nbytes'])}{dtypes and f': {dtypes}'}"),
         ("storages", f"{counted(found['storages'], 'storage')}, {used(found)}"),
-        ("loading", risk(found)),
+        ("safe?", safety(found)) if found["scan"] else ("loading", risk(found)),
     ]
     yield from _columns(rows)
     for lack in found["missing"]:
@@ -77,6 +77,10 @@ def general(found: dict[str, Any]) -> Iterator[str]:
 def used(found: dict[str, Any]) -> str:
     held = size(found["storage_nbytes"])
     return held if found["used_nbytes"] == found["storage_nbytes"] else f"the tensors use {size(found['used_nbytes'])} of {held}"
+
+
+def safety(found: dict[str, Any]) -> str:
+    return f"{found['scan']['verdict']}: {clean(found['scan']['summary'], 300)}"
 
 
 def risk(found: dict[str, Any]) -> str:
@@ -91,7 +95,7 @@ def risk(found: dict[str, Any]) -> str:
 
 def loading(found: dict[str, Any]) -> Iterator[str]:
     yield "would it load?"
-    if found["read_by"]:  # five rows would say the same
+    if found["read_by"] and not any(said["ok"] for said in found["loads"].values()):  # five rows would say the same
         yield f"  torch.load and torch.jit.load read no {found['format']} files: {found['read_by']}"
         return
     rows = []
@@ -101,9 +105,28 @@ def loading(found: dict[str, Any]) -> Iterator[str]:
             why = str(said.get("why", ""))
             rows.append((f"  {call}", "yes" if said["ok"] else "no", why))
             rows += [("", "", str(name)) for name in said.get("blocked", [])[:NAMES] if str(name) not in why]
+            rows += [("", "", text) for text in versions(said.get("versions", {}))]
     oldest = found["oldest"]
     rows.append(("  oldest torch that reads it", str(oldest.get("torch") or "none"), str(oldest.get("why", ""))))
+    if found["read_by"]:
+        rows.append(("  without torch.load", "yes", found["read_by"]))
     yield from _columns(rows)
+
+
+def versions(said: dict[str, Any]) -> Iterator[str]:
+    """Which versions of torch take it with weights_only=True, and why the newest of the others does not; nothing where none does."""
+    runs: list[list[str]] = []
+    stops = ""
+    before = False
+    for version, answer in said.items():
+        if answer["ok"]:
+            runs[-1:] = [[*runs[-1], version]] if before else [*runs[-1:], [version]]
+        else:
+            stops = f"; torch {version} stops: {answer['why']}"
+        before = answer["ok"]
+    if runs:
+        taken = ", ".join(run[0] if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs)
+        yield f"by version: taken by torch {taken}{stops}"
 
 
 def sections(found: dict[str, Any]) -> Iterator[str]:

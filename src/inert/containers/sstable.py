@@ -18,7 +18,7 @@ from operator import lt
 
 from ..errors import FormatError, InertError, LimitError, TruncatedError
 from .crc32c import crc32c, masked
-from .protowire import varint
+from .protowire import encoded, varint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -190,6 +190,7 @@ class Table:
             for _ in range(4):
                 value, at = varint(footer, at, 40)
                 handles.append(value)
+            self.plain = footer[:40] == b"".join(map(encoded, handles)).ljust(40, b"\0")
             what = "index block"
             self.meta, self.index = (handles[0], handles[1]), (handles[2], handles[3])
             block = self.block(self.index)
@@ -337,3 +338,5 @@ def layout(table: Table) -> Iterator[Fault]:
         end = max(end, offset + size + TRAILER)
     if end < table.source.size - FOOTER:
         yield Fault("gap", f"{table.source.size - FOOTER - end:,} bytes belong to no block", end)
+    if not table.plain:
+        yield Fault("footer", "the footer is spelled oddly, or the bytes that fill it up are not zero", table.source.size - FOOTER)

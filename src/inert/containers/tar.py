@@ -55,6 +55,8 @@ class Tar:
         self.notes: list[Finding] = []
         self.members: dict[str, Member] = {}
         self.whole = True  # all members have been looked at
+        self.fillers: list[tuple[int, int]] = []  # (offset, size) of what fills the last block of each member …
+        self.end = source.size  # … and where the members end
         for number, member in enumerate(self._walk()):
             if number == most:
                 self.whole = False
@@ -98,11 +100,13 @@ class Tar:
         while at + BLOCK <= size:
             header = self.source.read(at, BLOCK)
             if not is_header(header):
+                self.end = at
                 if header.count(0) != BLOCK:
                     self.notes.append(Finding("tar-damaged", "no header of a member stands here", self.source.name, at))
                 return
             kind, length, start = header[156:157], number(header[124:136]), at + BLOCK
             if kind in EXTENDED:
+                self.fillers.append((start + length, -length % BLOCK))
                 at = start + -(-length // BLOCK) * BLOCK
                 (shared if kind == b"g" else own).update(self._extended(kind, start, length))
                 continue
@@ -111,8 +115,11 @@ class Tar:
             if said.get("size", b"").isdigit() and len(said["size"]) < 20:
                 length = int(said["size"])
             at = start if kind in KINDS and kind != b"S" else start + -(-length // BLOCK) * BLOCK
+            if at > start and length % BLOCK:
+                self.fillers.append((start + length, -length % BLOCK))
             name = clean(said.get("path") or plain_name(header))
             yield Member(name, start, length, unsafe(name) or KINDS.get(kind, "" if kind in FILES else "of an unknown kind"))
+        self.end = min(at, size)
         if at > size:
             self.notes.append(Finding("tar-cut", f"its last member should end at byte {at:,}", self.source.name, size))
 

@@ -39,7 +39,7 @@ class Zip:
         self.notes = self.directory.notes
         self.shadowed: list[Member] = []  # members hidden behind a later one of the same name
         self.members = self._parse()
-        self._starts: dict[str, int] = {}
+        self._starts: dict[tuple[int, str], int] = {}  # by offset of the local header and name
         self._inflated: dict[tuple[int, int, int], Span] = {}  # by place and sizes: members may claim the same bytes
 
     def _parse(self) -> Members:
@@ -86,13 +86,14 @@ class Zip:
 
     def start(self, member: Member) -> int:
         """Offset of the member's first byte, from its local header; disagreements with the directory become notes, once."""
-        if member.name not in self.members or self.members[member.name].offset != member.offset:  # hidden behind a later one
-            return self.inspect(member)[0]
-        known = self._starts.get(member.name)
+        place = member.offset, member.name
+        known = self._starts.get(place)
         if known is None:
             known, findings = self.inspect(member)
+            if member.name not in self.members or self.members[member.name].offset != member.offset:
+                return known  # hidden behind a later one: later() tells of it
             self.notes.extend(findings)
-            self._starts[member.name] = known
+            self._starts[place] = known
         return known
 
     def inspect(self, member: Member) -> tuple[int, list[Finding]]:
@@ -178,16 +179,21 @@ class Zip:
             twin = folded.setdefault(member.name.lower(), member.name)
             if twin != member.name:
                 found.append(Finding("zip-case", f"differs from {twin!r} by case only", member.name, member.offset))
+            place = member.offset, member.name
+            start = self._starts.get(place, -1)
+            notes: list[Finding] = []
             try:
-                start, notes = self.inspect(member)
+                if start < 0:  # else start() has looked at it, and noted what it found
+                    start, notes = self.inspect(member)
             except FormatError as error:
                 if error.part != member.name:  # the file itself: cut or replaced while it was open
                     raise
                 code = "zip-beyond-end" if isinstance(error, TruncatedError) else "zip-local-header"
                 found.append(Finding(code, error.message, member.name, member.offset))
             else:
-                if member.name not in self._starts or self.members[member.name].offset != member.offset:  # else start() has noted it
-                    found.extend(notes)
+                found.extend(notes)
+                if not notes:
+                    self._starts[place] = start
                 runs.append((member.offset, start + member.packed, member.name))
         runs.sort()
         for (_, end, name), (offset, _, after) in pairwise(runs):

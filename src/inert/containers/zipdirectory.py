@@ -21,22 +21,25 @@ if TYPE_CHECKING:
     from ..source import Source
 
 STORED, DEFLATED = 0, 8
-ENCRYPTED, PATCHED = 0x1, 0x20
+ENCRYPTED, PATCHED, MASKED = 0x1, 0x20, 0x2000  # the last: the directory itself is encrypted
+UNREAD = ENCRYPTED | PATCHED | MASKED
+FOLDER = 0x10  # external attribute
 FULL16, FULL32 = 0xFFFF, 0xFFFFFFFF
 
 _END = Struct("<4s4H2IH")  # end of central directory, 22 bytes
 _LOCATOR = Struct("<4sIQI")  # ZIP64 locator, 20 bytes
 _END64 = Struct("<4sQ2H2I4Q")  # ZIP64 end of central directory, 56 bytes
 _ENTRY = Struct("<4H3I5H2I").unpack_from  # a central directory entry from its byte 8 on: flags, method …
+_PLAIN = Struct("<2H8x2I2xH6x2I").unpack_from  # flags, method, sizes, extra length, external attributes, offset
 _SIZE = Struct("<I").unpack_from
 
 
 class Member:
     """One row of the central directory. Offsets and sizes in bytes; ``offset`` is that of the local header."""
 
-    __slots__ = ("crc32", "flags", "method", "name", "offset", "packed", "size")
+    __slots__ = ("crc32", "flags", "marked", "method", "name", "offset", "packed", "size")
 
-    def __init__(self, name: str, offset: int, packed: int, size: int, crc32: int, method: int, flags: int) -> None:
+    def __init__(self, name: str, offset: int, packed: int, size: int, crc32: int, method: int, flags: int, marked: int = 0) -> None:
         self.name = name
         self.offset = offset
         self.packed = packed
@@ -44,6 +47,7 @@ class Member:
         self.crc32 = crc32
         self.method = method
         self.flags = flags
+        self.marked = marked  # external attributes
 
 
 class Members(Mapping[str, Member]):
@@ -59,10 +63,10 @@ class Members(Mapping[str, Member]):
 
     def at(self, name: str, place: int) -> Member:
         """The member whose directory entry is at ``place``."""
-        flags, method, _, _, crc, packed, size, n, x, *_, offset = _ENTRY(self.data, place + 8)
+        flags, method, _, _, crc, packed, size, n, x, *_, marked, offset = _ENTRY(self.data, place + 8)
         if x and FULL32 in (packed, size, offset):
             size, packed, offset = _zip64(self.data[place + 46 + n : place + 46 + n + x], size, packed, offset)
-        return Member(name, offset + self.shift, packed, size, crc, method, flags)
+        return Member(name, offset + self.shift, packed, size, crc, method, flags, marked)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.places)
@@ -80,6 +84,15 @@ class Members(Mapping[str, Member]):
             return None
         size: int = _SIZE(self.data, place + 24)[0]
         return size if size != FULL32 else self[name].size
+
+    def stored(self, name: str) -> tuple[int, int] | None:
+        """(offset of the local header, size) of a stored member with small fields and nothing odd; else None."""
+        place = self.places.get(name)
+        if place is None:
+            return None
+        flags, method, packed, size, x, marked, offset = _PLAIN(self.data, place + 8)
+        odd = x or method != STORED or packed != size or FULL32 in (size, offset) or flags & UNREAD or marked & FOLDER
+        return None if odd else (offset + self.shift, size)
 
 
 class Directory:
@@ -151,7 +164,10 @@ def _directory(source: Source, tail: bytes, tail_at: int, at: int) -> Directory:
     wide = _zip64_end(source, tail, tail_at, at)
     if wide:
         end, disk, cd_disk, n_here, count, size, offset = wide
-        if any(n not in (w, FULL16 if i == 0 else FULL32) for i, (n, w) in enumerate(zip(narrow, (count, size, offset), strict=True))):
+        full = [n == (FULL16 if i == 0 else FULL32) for i, n in enumerate(narrow)]
+        fits = [w < (FULL16 if i == 0 else FULL32) for i, w in enumerate((count, size, offset))]
+        # some writers fill up all three as soon as one does not fit; one that fits, filled up alone, is of no writer
+        if any(n != w and not (f and (all(full) or not s)) for n, w, f, s in zip(narrow, (count, size, offset), full, fits, strict=True)):
             text = f"end records disagree: {narrow} and, in ZIP64, {(count, size, offset)} (members, size, offset)"
             notes.append(Finding("zip-count", text, source.name, end))
     if disk or cd_disk or n_here != count:

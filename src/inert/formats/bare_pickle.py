@@ -234,6 +234,11 @@ class BarePickle(Content):
             facts["writer"] = "joblib"
         return facts
 
+    def checks(self) -> tuple[Any, ...]:
+        from . import plain_checks
+
+        return (plain_checks.pickled,)
+
     def notes(self) -> list[Finding]:
         found = list(self.claim.notes)
         name = self.source.name

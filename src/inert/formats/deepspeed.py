@@ -174,6 +174,11 @@ class DeepSpeed(Content):
             said |= {key: str(model.value[key]) for key in SAID if type(model.value.get(key)) in (int, str)}
         return said | self.state.metadata
 
+    def checks(self) -> tuple[Any, ...]:
+        from . import set_checks
+
+        return (set_checks.deepspeed,)
+
     def notes(self) -> list[Finding]:
         """Of files that no tensor is read from only whether they can be opened."""
         self.state  # noqa: B018  # opens what it needs

@@ -138,6 +138,7 @@ class Safetensors(Content):
         self.order: str = "little"
         self._metadata: dict[str, str] = {}
         self._notes: list[Finding] = []
+        self.let_pass: list[Finding] = []  # those that the library reads all the same, against its specification
         self._header(Reader(source.read(8, length), source.name, limits, 8))
 
     def _note(self, code: str, text: str, offset: int | None = None, tensors: tuple[str, ...] = ()) -> None:
@@ -151,6 +152,7 @@ class Safetensors(Content):
             reader.at = 1
         elif not reader.text.startswith("{"):
             self._note("safetensors-header", "the header does not begin with {", 8)
+            self.let_pass.append(self._notes[-1])
         reader.take("{")
         if reader.peek() == "}":
             reader.at += 1
@@ -224,6 +226,7 @@ class Safetensors(Content):
         at += 8  # near enough: characters, where names are ASCII as nearly all are
         if name in self.rows or name in self.odd:
             self._note("safetensors-duplicate", f"two tensors are called {name[:80]!r}", at, (name,))
+            self.let_pass.append(self._notes[-1])
             self.rows.pop(name, None)
             self.odd.pop(name, None)
         if type(value) is list and len(value) == len(FIELDS):
@@ -265,6 +268,11 @@ class Safetensors(Content):
         if any(note.code == "safetensors-metadata" for note in self._notes):
             return {}  # what is no text may look like a name
         return aliases_in(self._metadata, names)
+
+    def checks(self) -> tuple[Any, ...]:
+        from . import plain_checks
+
+        return (plain_checks.safetensors,)
 
     def notes(self) -> list[Finding]:
         return [*self._notes, *self._coverage()]

@@ -190,6 +190,11 @@ class Sharded(Content):
         odd = any(note.code == "safetensors-metadata" for _, notes in self._each(lambda one: one.notes()) for note in notes)
         return {} if odd else aliases_in(self.metadata(), names)
 
+    def checks(self) -> tuple[Any, ...]:
+        from . import set_checks
+
+        return (set_checks.shards,)
+
     def notes(self) -> list[Finding]:
         inner = [_moved(note, shard.name) for shard, notes in self._each(lambda one: one.notes()) for note in notes]
         return [*self.index.notes, *self._faults(), *inner]

@@ -300,6 +300,11 @@ class TfBundle(Content):
         shards = sum(bundle.header.shards for bundle in self.bundles)
         return {"byteorder": self.bundles[0].order, "shards": str(shards), **self.bundles[0].header.told()}
 
+    def checks(self) -> tuple[Any, ...]:
+        from .tf_checks import data
+
+        return (data,)
+
     def notes(self) -> list[Finding]:
         self.entries()
         found = [*self.place.notes, *(note for bundle in self.bundles for note in bundle.notes), *self.odd]

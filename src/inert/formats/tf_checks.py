@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from math import prod
 
+from ..checking import PIECE, Inspector, Tally, runs_outside
 from ..containers import sstable
 from ..containers.crc32c import crc32c, masked
 from ..errors import InertError
@@ -19,7 +20,7 @@ from ..tensorflow.strings import strings_crc, variants_crc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from typing import Literal
 
     from ..source import Span
@@ -28,7 +29,16 @@ if TYPE_CHECKING:
     from .tf_shards import Bundle, Shard
 
 MIXED = 3  # tensors whose checksums fail, that say more than that each is damaged
-FAULTS = {"crc": "tf-block-crc", "block": "tf-block", "order": "tf-order", "overlap": "tf-index-overlap", "gap": "tf-index-gap"}
+FAULTS = {
+    "crc": "tf-block-crc",
+    "block": "tf-block",
+    "order": "tf-order",
+    "overlap": "tf-index-overlap",
+    "gap": "tf-index-gap",
+    "footer": "tf-footer",
+}
+TOGETHER = 1 << 20  # bytes of small tensors that are read at once …
+MANY = 256  # … and how many of them one thread takes
 
 
 def index_checks(bundle: Bundle) -> Iterator[Finding]:
@@ -75,29 +85,123 @@ def _shared(shard: Shard, held: list[tuple[int, int, str]]) -> Iterator[Finding]
             end, owner = offset + size, name
 
 
-def tensor_checks(content: TfBundle, done: Callable[[int], None] | None = None) -> Iterator[Finding]:
+def data(content: TfBundle, inspector: Inspector) -> Iterator[Finding]:
+    """What ``tensor_checks`` says, and the bytes of the data files that belong to no tensor."""
+    yield from tensor_checks(content, inspector)
+    held: dict[tuple[Bundle, int], list[tuple[int, int]]] = {}
+    for _, bundle, number, offset, size, _ in content.places():
+        if 0 <= number < bundle.header.shards:
+            held.setdefault((bundle, number), []).append((offset, offset + size))
+    for (bundle, number), runs in held.items():
+        shard = bundle.shard(number)
+        if shard.file is not None and not shard.missing:
+            yield from _between(shard, runs, inspector)
+    for bundle in content.bundles:
+        inspector.read(bundle.file.size, 2 + len(bundle.table.handles))
+
+
+def _between(shard: Shard, runs: list[tuple[int, int]], inspector: Inspector) -> Iterator[Finding]:
+    """What lies between tensors aligns the next one: zeros (BundleWriter's PadAlignment), and nothing else."""
+    file, rest = shard.file, []
+    assert file is not None
+    last = max(end for _, end in runs)
+    for offset, size in runs_outside(runs, 0, file.size):
+        if offset >= last:
+            rest.append((offset, size))  # shard_checks says so
+            continue
+        for at in range(offset, offset + size, PIECE):
+            piece = file.read(at, min(PIECE, offset + size - at))
+            inspector.read(len(piece))
+            if piece.count(0) != len(piece):
+                place = at + len(piece) - len(piece.lstrip(b"\0"))
+                yield Finding("tf-gap", f"{size:,} bytes between two tensors belong to none, and are not zeros", shard.name, place)
+                rest.append((offset, size))
+                break
+    if rest:
+        inspector.note("bytes that belong to no tensor", file.name, shard.name, rest)
+
+
+def tensor_checks(content: TfBundle, inspector: Inspector | None = None) -> Iterator[Finding]:
     """Every tensor's checksum. Where most of a file's tensors fail, index and data are of two saves. Reads all data, in its order."""
+    inspector = inspector or Inspector(Tally(1, None), dict)
     tried: dict[str, int] = {}
     failed: dict[str, list[Finding]] = {}
-    for name, bundle, number, offset, size, raw in sorted(content.places(), key=lambda place: place[2:4]):
-        shard, missing = bundle.place(number, offset, size)
-        if missing:
-            continue  # shard_checks says so
-        tried[shard] = tried.get(shard, 0) + 1
-        try:
-            wrong = differs(bundle.span(number, offset, size), entry(raw), bundle.order)
-        except InertError as error:
-            wrong = error.message
-        if wrong:
-            failed.setdefault(shard, []).append(Finding("tf-tensor-crc", wrong, shard, offset, (name,)))
-        if done is not None:
-            done(size)
+    for found in inspector.each(lambda batch: batch.differing(inspector), batches(content, tried, inspector)):
+        for one in found:
+            failed.setdefault(one.where.part, []).append(one)
     for shard, found in failed.items():
         if len(found) < MIXED or 2 * len(found) <= tried[shard]:
             yield from found
             continue
         text = f"{len(found):,} of {tried[shard]:,} tensors in it do not have the checksums that the index has for them"
         yield Finding("tf-mixed-steps", text, shard, None, tuple(name for one in found for name in one.tensors))
+
+
+class Batch:
+    """Tensors of one data file that are read together: (name, offset, size, entry) each."""
+
+    __slots__ = ("bundle", "end", "number", "shard", "start", "tensors")
+
+    def __init__(self, bundle: Bundle, number: int, shard: str, start: int) -> None:
+        self.bundle = bundle
+        self.number = number
+        self.shard = shard
+        self.start = self.end = start
+        self.tensors: list[tuple[str, int, int, bytes]] = []
+
+    def add(self, name: str, offset: int, size: int, raw: bytes) -> None:
+        self.tensors.append((name, offset, size, raw))
+        self.end = max(self.end, offset + size)
+
+    def differing(self, inspector: Inspector) -> list[Finding]:
+        bundle, whole = self.bundle, b""
+        if self.end - self.start <= TOGETHER:
+            whole = bundle.span(self.number, self.start, self.end - self.start).read()
+        found = []
+        for name, offset, size, raw in self.tensors:
+            try:
+                one = entry(raw)
+                if whole and one.dtype not in ("string", "variant"):
+                    wrong = compared(crc32c(whole[offset - self.start : offset - self.start + size]), one)
+                else:
+                    wrong = differs(bundle.span(self.number, offset, size), one, bundle.order)
+            except InertError as error:
+                wrong = error.message
+            if wrong:
+                found.append(Finding("tf-tensor-crc", wrong, self.shard, offset, (name,)))
+            inspector.read(size, 1)
+        return found
+
+
+def batches(content: TfBundle, tried: dict[str, int], inspector: Inspector) -> Iterator[Batch]:
+    """All tensors in the order of their bytes, small ones together. ``tried`` counts those of each data file."""
+    order = {bundle: number for number, bundle in enumerate(content.bundles)}
+    batch: Batch | None = None
+    last: dict[str, int] = {}  # where the tensors of a data file end so far …
+    spare: dict[str, int] = {}  # … and how many bytes of it may be read twice: an index can place any number of tensors on the same ones
+    for name, bundle, number, offset, size, raw in sorted(content.places(), key=lambda place: (order[place[1]], *place[2:4])):
+        shard, missing = bundle.place(number, offset, size)
+        if missing:
+            continue  # shard_checks says so
+        if size > 0 and offset < last.get(shard, 0):
+            file = bundle.shards[number].file
+            spare[shard] = spare.get(shard, file.size if file is not None else 0) - size
+            if spare[shard] < 0:
+                inspector.note("a tensor that lies over others", shard, name, [(offset, size)], (name,))
+                continue
+        last[shard] = max(last.get(shard, 0), offset + size)
+        tried[shard] = tried.get(shard, 0) + 1
+        if batch is not None and (
+            (batch.bundle, batch.number) != (bundle, number)
+            or max(batch.end, offset + size) - batch.start > TOGETHER
+            or len(batch.tensors) >= MANY
+        ):
+            yield batch
+            batch = None
+        batch = batch or Batch(bundle, number, shard, offset)
+        batch.add(name, offset, size, raw)
+    if batch is not None:
+        yield batch
 
 
 def differs(span: Span, found: Entry, order: Literal["little", "big"]) -> str:
@@ -108,6 +212,11 @@ def differs(span: Span, found: Entry, order: Literal["little", "big"]) -> str:
         crc = variants_crc(span.read(), prod(found.shape), order)
     else:
         crc = 0
-        for piece in span.chunks():
+        for piece in span.chunks(PIECE):
             crc = crc32c(piece, crc)
+    return compared(crc, found)
+
+
+def compared(crc: int, found: Entry) -> str:
+    """How a checksum differs from that of an entry; "" where it does not."""
     return "" if masked(crc) == found.crc else f"the checksum of its bytes is {masked(crc):08x}, not {found.crc:08x}"

@@ -103,6 +103,8 @@ def _beside(source: Source, base: str, limits: Limits) -> Place | None:
     """A file that belongs to a checkpoint by its name."""
     data = DATA.fullmatch(base)
     stem = data[1] if data else base[: -len(META)] if base.endswith(META) else ""
+    if base.endswith(INDEX) and base != INDEX:
+        _no_table(source, base[: -len(INDEX)], limits)
     state = base == STATE or source.read(0, min(21, source.size)) == b"model_checkpoint_path"
     if not (stem or state or base in SAVED_MODEL):
         return None
@@ -120,6 +122,14 @@ def _beside(source: Source, base: str, limits: Limits) -> Place | None:
         if describe(source)[0] in ("tf-data", "unknown", "text", "zero-filled"):  # else it is something else under this name
             raise _without_index(folder, stem, limits)
     return place
+
+
+def _no_table(source: Source, stem: str, limits: Limits) -> None:
+    """FormatError where a file is called an index and its data files lie beside it, but it is no table."""
+    folder = around(source)
+    names = Folder.names(folder, limits) if folder is not None else []
+    if folder is not None and any(match[1] == stem for match in map(DATA.fullmatch, names) if match):
+        raise _without_index(folder, stem, limits)
 
 
 def at(folder: Folder, stem: str, limits: Limits) -> Place | None:

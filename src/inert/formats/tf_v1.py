@@ -21,7 +21,7 @@ from ..source import BytesSource
 from ..tensor import Tensor
 from ..tensorflow.entries import assembled, unfit
 from ..tensorflow.slices import box_of, decode, key_of, spelt
-from ..tensorflow.v1 import NUMBERS, TEXTS, Saved, meta, runs, tensor_proto, unpacked
+from ..tensorflow.v1 import LISTS, NUMBERS, TEXTS, Saved, meta, runs, tensor_proto, unpacked
 from ..tiled import Box, whole
 from .tf_checks import FAULTS
 from .tf_places import V1, find
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
+    from ..checking import Inspector
     from ..dtypes import DType
     from ..limits import Limits
     from ..source import Source, Span
@@ -209,6 +210,9 @@ class TfV1(Content):
     def metadata(self) -> dict[str, str]:
         return {"byteorder": "little", "shards": str(len(self.shards)), **self.shards[0].header.told()}
 
+    def checks(self) -> tuple[Any, ...]:
+        return (values,)
+
     def notes(self) -> list[Finding]:
         self.tensors()
         found = [*self.place.notes, *self.odd]
@@ -258,3 +262,17 @@ def table_checks(shard: Shard) -> Iterator[Finding]:
         pass
     for fault in (*faults, *sstable.checksums(shard.table), *sstable.layout(shard.table)):
         yield Finding(FAULTS[fault.code], fault.message, shard.name, fault.offset)
+
+
+def values(content: TfV1, inspector: Inspector) -> Iterator[Finding]:
+    """Whether the numbers of every tensor come out: they lie in the blocks, whose checksums ``table_checks`` has looked at."""
+    for name, tensor in content.tensors().items():
+        if tensor.fault or LISTS.get(tensor.dtype, ("", ""))[1] != NUMBERS:
+            continue  # of others, the sizes were compared when they were listed
+        try:
+            for _ in tensor.chunks():
+                pass
+        except InertError as error:
+            yield Finding("tensor-damaged", error.message, name, None, (name,))
+    for shard in content.shards:
+        inspector.read(shard.file.size, 3 + len(shard.table.handles))

@@ -69,6 +69,15 @@ def read(source: Source, limits: Limits, claim: tuple[Folder, Source], byteorder
         raise
 
 
+def set_of(path: str) -> str:
+    """The .metadata beside a .distcp file, which says what lies where in it; "" where there is none."""
+    there = os.path.join(os.path.dirname(path), NAME)
+    if not (os.path.isfile(path) and os.path.isfile(there)):
+        return ""
+    with open(there, "rb") as file:
+        return there if MARK in file.read(HEAD) else ""
+
+
 class Chunk:
     """A chunk's tensor: its element type and shape as announced; its Layout from its record."""
 
@@ -212,6 +221,11 @@ class TorchDcp(Content):
 
     def metadata(self) -> dict[str, str]:
         return {"version": self.plan.version} if type(self.plan.version) is str else {}
+
+    def checks(self) -> tuple[Any, ...]:
+        from . import set_checks
+
+        return (set_checks.dcp,)
 
     def notes(self) -> list[Finding]:
         return [*self._notes, *document_notes(self.document)]

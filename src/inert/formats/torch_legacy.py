@@ -112,6 +112,11 @@ class TorchLegacy(Content):
                 facts[str(text(key))] = shown(value)
         return facts
 
+    def checks(self) -> tuple[Any, ...]:
+        from . import plain_checks
+
+        return (plain_checks.legacy,)
+
     def notes(self) -> list[Finding]:
         saves = self.saves()
         found = list(self._notes)

@@ -115,6 +115,11 @@ class TorchTar(Content):
             facts["byteorder"] = "little" if said["little_endian"] else "big"
         return facts
 
+    def checks(self) -> tuple[Any, ...]:
+        from . import plain_checks
+
+        return (plain_checks.tar,)
+
     def notes(self) -> list[Finding]:
         found = [*self.tar.notes, *self._held().notes, *document_notes(self._object()), *source_notes(self._object())]
         for document in self._held().documents.values():

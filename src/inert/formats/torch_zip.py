@@ -21,6 +21,7 @@ from ..pickle.nodes import Reference
 from ..pickle.row import Row
 from ..torch.arguments import text
 from ..torch.build import Builder
+from ..torch.home import find_root
 from ..torch.persistent import Storages
 
 TYPE_CHECKING = False
@@ -83,17 +84,6 @@ def explained(error: FormatError, source: Source) -> FormatError:
 
 def _looks_like_torch(source: Source) -> bool:
     return b"data.pkl" in source.read(0, min(4096, source.size))
-
-
-def find_root(archive: Zip) -> str | None:
-    """The folder (with its slash) that holds data.pkl: that of the first entry, as torch has it, else the only one; None for none."""
-    first = next(iter(archive.members), "")
-    root = first.partition("/")[0] + "/"
-    if f"{root}data.pkl" in archive.members:
-        return root
-    homes = [name[:-8] for name in archive.members if name == "data.pkl" or name.endswith("/data.pkl")]
-    homes = [home for home in homes if home.count("/") <= 1]
-    return homes[0] if homes else None
 
 
 def read(source: Source, limits: Limits, archive: Zip, byteorder: str | None) -> TorchZip:
@@ -221,6 +211,15 @@ class TorchZip(Content):
         names |= {".storage_alignment": "storage_alignment", ".data/serialization_id": "serialization_id"}
         found = {key: text.strip() for name, key in names.items() if (text := self._small(name)) is not None}
         return {"root": self.folder.rstrip("/"), **found}
+
+    def checks(self) -> tuple[Any, ...]:
+        from .zip_checks import CHECKS
+
+        return CHECKS
+
+    def storage_key(self, record: str) -> str:
+        """What the storage of a record is called."""
+        return self.label + record.removeprefix(self.folder)
 
     def notes(self) -> list[Finding]:
         found = [*self.archive.notes, *self._notes, *self.archive.later()]

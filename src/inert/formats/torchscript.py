@@ -295,6 +295,11 @@ class Flatbuffer(Content):
     def metadata(self) -> dict[str, str]:
         return {"container": "flatbuffer", **{name: str(number) for name, number in self.versions.items() if number is not None}}
 
+    def checks(self) -> tuple[Any, ...]:
+        from . import plain_checks
+
+        return (plain_checks.whole,)
+
     def notes(self) -> list[Finding]:
         code = [name for name, part in self.parts().items() if part.role == "code"]
         return [*self.faults, *([Finding("script-code", f"{len(code):,} sources of TorchScript", code[0])] if code else [])]

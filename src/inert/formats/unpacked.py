@@ -22,6 +22,7 @@ from .torchscript import TorchScript
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from ..checkpoint import Part
     from ..containers.zipdirectory import Member
@@ -139,6 +140,11 @@ class _Records(TorchZip):
         part = super()._part(name, member)
         part.file, part.crc32 = self.archive.path(name), None
         return part
+
+    def checks(self) -> tuple[Any, ...]:
+        from .zip_checks import UNPACKED
+
+        return UNPACKED
 
     def metadata(self) -> dict[str, str]:
         return {**super().metadata(), "root": os.path.basename(os.path.abspath(self.archive.folder.path))}

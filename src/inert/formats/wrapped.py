@@ -10,6 +10,7 @@ Facts: RFC 1950 to 1952, the xz, bzip2, Zstandard and LZ4 frame formats by their
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from ..containers.folder import neighbours
 from ..containers.tar import BLOCK, Tar, is_header
@@ -22,6 +23,7 @@ from ..source import Source, Window
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from ..checkpoint import Content
     from ..limits import Limits
@@ -47,24 +49,28 @@ WORTH = ARCHIVES | {
 class Archive:
     """A zip or tar as names and what gives the bytes of each."""
 
-    __slots__ = ("content", "kind", "names", "notes")
+    __slots__ = ("archive", "content", "kind", "names", "notes")
 
-    def __init__(self, kind: str, names: list[str], content: Callable[[str], Span], notes: list[Finding]) -> None:
+    def __init__(self, kind: str, names: list[str], content: Callable[[str], Span], archive: Tar | Zip) -> None:
         self.kind = kind
         self.names = names
         self.content = content
-        self.notes = notes
+        self.archive = archive
+        self.notes = archive.notes
 
 
 class Claim:
-    """One way through: the inner source, which wrapper was seen through, what was odd about it."""
+    """One way through: the inner source, which wrapper was seen through, what was odd about it. ``checks``: those of the wrapper;
+    ``covered``: it, where its checksum vouches for what is inside."""
 
-    __slots__ = ("inner", "notes", "wrapper")
+    __slots__ = ("checks", "covered", "inner", "notes", "wrapper")
 
-    def __init__(self, inner: Source, wrapper: str, notes: list[Finding]) -> None:
+    def __init__(self, inner: Source, wrapper: str, notes: list[Finding], checks: tuple[Any, ...] = (), covered: str = "") -> None:
         self.inner = inner
         self.wrapper = wrapper
         self.notes = notes
+        self.checks = checks
+        self.covered = covered
 
 
 def claims(source: Source, limits: Limits) -> Claim | None:
@@ -115,12 +121,16 @@ def through(claim: Claim, limits: Limits, byteorder: str | None, depth: int) -> 
     told = Finding("wrapper-opened", f"the checkpoint lies in {claim.wrapper}", source.name)
     content.wrappers = (claim.wrapper, *content.wrappers)
     content.wrapper_notes = (told, *claim.notes, *content.wrapper_notes)
+    content.outer = (*claim.checks, *content.outer)
+    content.covered = claim.covered or content.covered
     return content
 
 
 def member(source: Source, name: str, limits: Limits) -> Claim:
     """The member that ``outer!name`` names, compression around the archive seen through. UnidentifiedError where there is none."""
     outer, wrappers, notes = source, [], []
+    checks: tuple[Any, ...] = ()
+    covered = ""
     for _ in range(DEPTH):
         kind = compression(outer)
         if not kind:
@@ -129,6 +139,8 @@ def member(source: Source, name: str, limits: Limits) -> Claim:
         outer = claim.inner
         wrappers.append(claim.wrapper)
         notes += claim.notes
+        checks += claim.checks
+        covered = covered or claim.covered
     archive = archive_of(outer, limits, picky=False)
     if archive is None:
         raise UnidentifiedError("this is no zip or tar archive", part=source.name, hint="only members of archives are named by '!'")
@@ -140,7 +152,7 @@ def member(source: Source, name: str, limits: Limits) -> Claim:
         name = near[0]
     claim = member_of(outer, archive, name)
     wrapper = ", ".join([*wrappers, claim.wrapper])
-    return Claim(claim.inner, wrapper, notes + claim.notes)
+    return Claim(claim.inner, wrapper, notes + claim.notes, checks + claim.checks, covered or claim.covered)
 
 
 def inside(source: Source, members: tuple[str, ...], limits: Limits, byteorder: str | None) -> Content:
@@ -154,6 +166,8 @@ def inside(source: Source, members: tuple[str, ...], limits: Limits, byteorder: 
     for claim in reversed(claims[:-1]):
         content.wrappers = (claim.wrapper, *content.wrappers)
         content.wrapper_notes = (*claim.notes, *content.wrapper_notes)
+        content.outer = (*claim.checks, *content.outer)
+        content.covered = claim.covered or content.covered
     return content
 
 
@@ -182,7 +196,9 @@ def _worth(source: Source, kind: str) -> bool:
 def _through(source: Source, limits: Limits, kind: str) -> Claim:
     inner, notes = inflated(source, kind, limits)
     inner.beside = neighbours(source)
-    return Claim(inner, ENGINES[kind].noun, notes)
+    from .wrapped_checks import covering, stream
+
+    return Claim(inner, ENGINES[kind].noun, notes, (partial(stream, source, kind),), covering(source, kind))
 
 
 # --------------------------------------------------------------------------------------------------------------------- archives
@@ -200,13 +216,13 @@ def archive_of(source: Source, limits: Limits, picky: bool = True) -> Archive | 
     if tar:
         opened = Tar(source, limits)
         names = [name for name, one in opened.members.items() if one.size and not one.refused]
-        return Archive("tar", names, opened.content, opened.notes)
+        return Archive("tar", names, opened.content, opened)
     try:
         archive = Zip(source, limits)
     except FormatError:
         return None
     names = [name for name in archive.members if archive.members.size(name)]
-    return Archive("zip", names, lambda name: archive.span(archive.members[name]), archive.notes)
+    return Archive("zip", names, lambda name: archive.span(archive.members[name]), archive)
 
 
 def candidates(archive: Archive) -> list[str]:
@@ -227,4 +243,7 @@ def member_of(source: Source, archive: Archive, name: str) -> Claim:
         return Window(archive.content(whole), f"{source.name}!{whole}")
 
     inner.beside = beside
-    return Claim(inner, f"a {archive.kind} archive as {one_line(name, 200)}", list(archive.notes))
+    from .wrapped_checks import members, vouched
+
+    wrapper = f"a {archive.kind} archive as {one_line(name, 200)}"
+    return Claim(inner, wrapper, list(archive.notes), (partial(members, archive, name),), vouched(archive, name))

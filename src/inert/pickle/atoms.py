@@ -11,6 +11,7 @@ from re import compile as pattern
 
 from ..errors import FormatError, LimitError
 from .arguments import I4, U4, line, sized, text_number
+from .begins import BEGINS, FIRST
 from .nodes import ByteString, own
 
 TYPE_CHECKING = False
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
     from .decode import Machine
     from .handlers import Handler
+
+SHORTEST = 8  # bytes of a pickle that asks for a name: "ca\nb\n." is six
 
 
 def constant(value: Any) -> Handler:
@@ -98,6 +101,21 @@ def counted(unpack: Callable[[bytes, int], tuple[Any, ...]], width: int, make: C
     return push
 
 
+def blob(unpack: Callable[[bytes, int], tuple[Any, ...]], width: int, make: Callable[[bytes], Any]) -> Handler:
+    """The same for bytes: those that begin like a pickle or an archive are kept aside as well, also where they are dropped later."""
+
+    def push(m: Machine, position: int) -> int:
+        start = position + width
+        end = sized(m, start, unpack(m.data, position)[0])
+        value = make(m.data[start:end])
+        if end - start >= SHORTEST and m.data[start] in FIRST and BEGINS.match(value):
+            m.blobs.append((start, value))
+        m.stack.append(value)
+        return end
+
+    return push
+
+
 _ESCAPE = pattern(rb"\\(?:x([0-9a-fA-F]{2})|([0-7]{1,3})|(\n)|(.))", DOTALL)
 _SIMPLE = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
 
@@ -118,7 +136,10 @@ def string(m: Machine, position: int) -> int:
         known: bytes = char if char in b"\\'\"" else _SIMPLE.get(char, b"\\" + char)
         return known
 
-    m.stack.append(ByteString(_ESCAPE.sub(plain, text[1:-1])))
+    value = ByteString(_ESCAPE.sub(plain, text[1:-1]))
+    if len(value) >= SHORTEST and BEGINS.match(value):
+        m.blobs.append((position - len(text) - 1, value))
+    m.stack.append(value)
     return position
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..errors import FormatError, LimitError
 from .arguments import line, name_line, unmark
-from .nodes import Buffer, Call, Global, Node, Reference
+from .nodes import Buffer, ByteString, Call, Global, Node, Reference
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,10 +32,21 @@ def global_(m: Machine, position: int) -> int:
     return after
 
 
+def _spelled(name: Any) -> Any:
+    """A Python 2 text as what Python 3 makes of it: it is a name as good as any, and torch reads such texts as UTF-8."""
+    if type(name) is ByteString:
+        return str(name, "utf-8", "surrogatepass")
+    return name
+
+
 def stack_global(m: Machine, position: int) -> int:
-    name, module = m.stack.pop(), m.stack.pop()
+    name, module = _spelled(m.stack.pop()), _spelled(m.stack.pop())
     if type(name) is not str or type(module) is not str:
-        raise FormatError("STACK_GLOBAL wants two texts")
+        if not isinstance(name, (str, Call, Reference)) or not isinstance(module, (str, Call, Reference)):
+            raise FormatError("STACK_GLOBAL wants two texts")
+        m.note("pickle-computed-name", position - 1, "STACK_GLOBAL takes a name that a call makes")
+        _call(m, None, (module, name), position, "STACK_GLOBAL")  # whatever it is, it goes on from here
+        return position
     if len(name) > m.limits.global_name or len(module) > m.limits.global_name:
         raise LimitError(f"a name of {max(len(name), len(module)):,} characters", hint="raise Limits.global_name")
     m.stack.append(_import(m, module, name, position, "STACK_GLOBAL"))
@@ -83,8 +94,8 @@ def newobj_ex(m: Machine, position: int) -> int:
 def inst(m: Machine, position: int) -> int:
     module, after = name_line(m, position)
     name, after = name_line(m, after)
-    arguments = tuple(unmark(m))
-    _call(m, _import(m, module, name, position, "INST"), arguments, position, "INST")
+    function = _import(m, module, name, position, "INST")  # before a mark is wanted: Python's own unpickler imports first
+    _call(m, function, tuple(unmark(m)), position, "INST")
     return after
 
 

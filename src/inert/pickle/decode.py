@@ -45,12 +45,13 @@ class Document:
     what no ordinary writer does, ``opcodes`` (code → offset of its first use, in that order), ``fault`` (the error that ended it, or
     None). Immutable once made."""
 
-    __slots__ = ("_machine", "data", "end", "fault", "name", "odd", "opcodes", "protocol", "root")
+    __slots__ = ("_machine", "_parted", "data", "end", "fault", "name", "odd", "opcodes", "protocol", "root")
 
     def __init__(self, name: str, machine: Machine) -> None:
         self.name = name
         self.data = machine.data
         self._machine = machine
+        self._parted: tuple[list[Run], list[Node]] | None = None
         self.root: Any = None
         self.end = 0
         self.fault: InertError | None = None
@@ -74,6 +75,24 @@ class Document:
         return self._machine.made
 
     @property
+    def blobs(self) -> list[tuple[int, bytes | bytearray]]:
+        """(offset, bytes) of every constant that begins like a pickle or an archive, dropped ones and those before a fault too."""
+        return self._machine.blobs
+
+    def parted(self) -> tuple[list[Run], list[Node]]:
+        """``rows`` taken apart: the runs that the rows are of, as columns, and everything else in order."""
+        if self._parted is None:
+            made = self._machine.made
+            runs = self._machine.runs or list({id(node.run): node.run for node in made if type(node) is Row}.values())
+            self._parted = runs, [node for node in made if type(node) is not Row]
+        return self._parted
+
+    @property
+    def frame_end(self) -> int:
+        """Where the last frame ends: Python's own unpickler goes on there for the next pickle, whatever stands before it."""
+        return self._machine.frame.end
+
+    @property
     def made(self) -> Iterator[Node]:
         """Every Global, Reference and Call in the order the opcodes make them, dropped ones and those before a fault too."""
         for node in self._machine.made:
@@ -84,7 +103,7 @@ class Document:
 
     @property
     def globals(self) -> list[Global]:
-        return [n for n in self._machine.made if type(n) is Global]
+        return [n for n in self.parted()[1] if type(n) is Global]
 
     @property
     def calls(self) -> list[Call]:
@@ -112,6 +131,7 @@ class Machine:
         self.memo: dict[int, Any] = {}
         self.made: list[Node] = []
         self.odd: list[tuple[str, int, str]] = []
+        self.blobs: list[tuple[int, bytes | bytearray]] = []  # bytes that begin like a pickle or an archive, with their offsets
         self.protocol = 0  # the highest that was said …
         self.current = 0  # … and the last: it decides over the spelling of names
         self.frame = NONE

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..errors import FormatError, LimitError
 from .arguments import F8, I4, U2, U4, U8, sized, text_number, unmark, utf8
-from .atoms import binint1, binunicode, constant, counted, fixed, float_, int_, long1, long4, long_, string, unicode_
+from .atoms import binint1, binunicode, blob, constant, counted, fixed, float_, int_, long1, long4, long_, string, unicode_
 from .calls import (
     binpersid,
     build,
@@ -179,9 +179,9 @@ _BY_CODE: dict[bytes, Handler] = {
     b"F": float_, b"I": int_, b"L": long_, b"N": constant(None), b"\x88": constant(True), b"\x89": constant(False),
     b"G": fixed(F8, 8), b"J": fixed(I4, 4), b"K": binint1, b"M": fixed(U2, 2), b"\x8a": long1, b"\x8b": long4,
     b"S": string, b"V": unicode_, b"X": binunicode, b"\x8c": counted(lambda d, i: (d[i],), 1, utf8), b"\x8d": counted(U8, 8, utf8),
-    b"T": counted(I4, 4, ByteString), b"U": counted(lambda d, i: (d[i],), 1, ByteString),
-    b"B": counted(U4, 4, own_bytes), b"C": counted(lambda d, i: (d[i],), 1, own_bytes), b"\x8e": counted(U8, 8, own_bytes),
-    b"\x96": counted(U8, 8, bytearray), b"\x97": next_buffer, b"\x98": readonly_buffer,
+    b"T": blob(I4, 4, ByteString), b"U": blob(lambda d, i: (d[i],), 1, ByteString),
+    b"B": blob(U4, 4, own_bytes), b"C": blob(lambda d, i: (d[i],), 1, own_bytes), b"\x8e": blob(U8, 8, own_bytes),
+    b"\x96": blob(U8, 8, bytearray), b"\x97": next_buffer, b"\x98": readonly_buffer,
     b"]": empty_list, b"}": empty_dict, b"\x8f": empty_set, b")": constant(()), b"l": list_, b"d": dict_, b"\x91": frozenset_,
     b"t": tuple_, b"\x85": tuple_of(1), b"\x86": tuple_of(2), b"\x87": tuple_of(3),
     b"a": append, b"e": appends, b"s": setitem, b"u": setitems, b"\x90": additems,

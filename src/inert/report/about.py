@@ -6,6 +6,7 @@ Refuses to know: what a profile's keys mean (profiles.py) and what torch would d
 
 from __future__ import annotations
 
+from ..containers.folder import Folder
 from ..finding import ERROR, INFO, WARNING
 from .listing import notes, totals
 from .plain import TEXT, plain, printable
@@ -31,12 +32,18 @@ READERS = {  # what reads the formats that torch.load does not
     "tf-v1": "tf.train.load_checkpoint of TensorFlow does",
     "pickle": "pickle.load does (joblib.load where joblib wrote it), and runs what the file names",
 }
+SCANNED = frozenset(("torch-zip", "torch-legacy", "torch-tar", "torchscript", "torch-package", "torch-export", "pickle"))
 UNPACKED = "they read the archive that it was unpacked from"
 NODES = 10_000  # values of hyper-parameters, and of all facts together
 
 
 def info(ckpt: Checkpoint) -> dict[str, Any]:
     """Everything that is to be said of the file as a whole; the values are plain. Reads no tensor data."""
+    with ckpt.content.source.steady():
+        return _info(ckpt)
+
+
+def _info(ckpt: Checkpoint) -> dict[str, Any]:
     from ..profiles import describe
     from ..torch.predict import loads, oldest
 
@@ -55,6 +62,7 @@ def info(ckpt: Checkpoint) -> dict[str, Any]:
         "loads": plain(loads(ckpt)),
         "oldest": plain(oldest(ckpt)),
         "read_by": reader(ckpt),
+        "scan": safety(ckpt),
         "metadata": {printable(key): printable(value) for key, value in ckpt.metadata.items()},
         **totals(tensors),
         "dtypes": _dtypes(tensors),
@@ -66,6 +74,17 @@ def info(ckpt: Checkpoint) -> dict[str, Any]:
         made["hyper_parameters"] = plain(said["hyper_parameters"], nodes=NODES)
     made["notes"] = notes(ckpt.notes)
     return made
+
+
+def safety(ckpt: Checkpoint) -> dict[str, str] | None:
+    """Whether loading the file as a pickle is safe: the verdict of a scan, and why. None for what is no pickle, or in several files."""
+    if ckpt.format not in SCANNED or isinstance(ckpt.content.source, Folder):
+        return None
+    from ..ops.scan import scan_source
+    from .scan import sentence as why
+
+    found = scan_source(ckpt.content.source)
+    return {"verdict": found.verdict, "summary": why(found)}
 
 
 def reader(ckpt: Checkpoint) -> str:

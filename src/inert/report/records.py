@@ -26,6 +26,11 @@ DESCRIPTORS = (24, 20, 16)  # bytes of a data descriptor that bears its signatur
 
 def parts(content: Content) -> dict[str, Any]:
     """Every record with offset, size, checksum and alignment; ``gaps``: the bytes that belong to no record, in the file's order."""
+    with content.source.steady():
+        return _parts(content)
+
+
+def _parts(content: Content) -> dict[str, Any]:
     found = content.parts()
     metadata = content.metadata()
     made: dict[str, Any] = {

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 ATTRIBUTES, VALUE, SLOT = "/.ATTRIBUTES/", "VARIABLE_VALUE", "/.OPTIMIZER_SLOT/"
 ATTRIBUTE, SLOTS = ".ATTRIBUTES/", ".OPTIMIZER_SLOT"  # keys of dicts in the tree; no name of a child can be like them
+# fields of a node (children, attributes, slots, saver) → which fields of their messages are texts
+TEXTS = {1: (2,), 2: (1, 2, 3), 3: (2,), 4: (1,)}
 
 
 class Node:
@@ -48,29 +50,27 @@ def parse(data: bytes) -> list[Node]:
 def _node(data: bytes, start: int, end: int) -> Node:
     made = Node()
     for number, wire, value, stop in fields(data, start, end):
-        if wire != DELIMITED:
+        if wire != DELIMITED or number not in TEXTS:
             continue
+        known = _values(data, value, stop, TEXTS[number])
         if number == 1:
-            known = _values(data, value, stop)
             made.children[known.get(2, "")] = known.get(1, 0)
         elif number == 2:
-            known = _values(data, value, stop)
             made.attributes[known.get(1, "")] = known.get(2, ""), known.get(3, "")
         elif number == 3:
-            known = _values(data, value, stop)
             made.slots.append((known.get(1, 0), known.get(2, ""), known.get(3, 0)))
         elif number == 4:
-            made.saver = _values(data, value, stop).get(1, "")
+            made.saver = known.get(1, "")
     return made
 
 
-def _values(data: bytes, start: int, end: int) -> dict[int, Any]:
-    """The texts and numbers of a flat message by their fields."""
+def _values(data: bytes, start: int, end: int, texts: tuple[int, ...]) -> dict[int, Any]:
+    """The fields of a flat message: of some the texts, of all others the numbers. One of another kind is unknown, as in protobuf."""
     found: dict[int, Any] = {}
     for number, wire, value, stop in fields(data, start, end):
-        if wire == DELIMITED:
+        if wire == DELIMITED and number in texts:
             found[number] = text(data, value, stop)
-        elif wire == VARINT:
+        elif wire == VARINT and number not in texts:
             found[number] = signed(value, 32)
     return found
 

@@ -42,13 +42,15 @@ def oldest(ckpt: Any) -> dict[str, str]:
         return {"torch": "0.1", "why": "every torch reads the tar layout, with weights_only=False where there is such a choice"}
     elif ckpt.format == "torchscript":
         return {"torch": "", "why": "which version reads it depends on the operators that its code calls"}
+    elif ckpt.format == "safetensors" and ckpt.content.source.name.endswith(".safetensors"):
+        return {"torch": "2.13", "why": "read since torch 2.13: files whose names end in .safetensors, by way of the package safetensors"}
     else:
         return {"torch": "", "why": f"torch.load reads no {ckpt.format} files"}
     names = [name.dotted for name in document.globals]
     for name in names:
         found += _name(name)
     for call in calls(document):
-        found += _call(call)
+        found += forms(call)
     version, why = max(found, key=lambda since: since[0])
     first = ".".join(map(str, version))
     also = "; besides, NumPy 1.26 or newer (numpy._core)" if any(name.startswith("numpy._core.") for name in names) else ""
@@ -82,8 +84,8 @@ def _name(dotted: str) -> Iterator[Since]:
             return
 
 
-def _call(call: Call) -> Iterator[Since]:
-    """Arguments that older rebuild functions do not take."""
+def forms(call: Call) -> Iterator[Since]:
+    """Arguments that older rebuild functions do not take, and since when they are taken."""
     arguments = call.arguments if type(call.arguments) is tuple else ()
     if call.dotted == "torch._utils._rebuild_tensor_v2" and len(arguments) == 7:
         yield table.METADATA, "a tensor's metadata (conjugate or negative bit)"

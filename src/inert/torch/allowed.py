@@ -145,6 +145,7 @@ GONE_MODULES = {
     "torch.legacy": "torch 1.0 removed it",
     "torch.nn._functions": "torch 1.5 removed it",
     "torch.nn.backends.backend": "torch 1.5 removed it",
+    "torch.utils.bottleneck": "torch has removed it",
 }
 # Objects whose class is there, but whose own code cannot restore what an older torch wrote.
 CHANGED = {"torch.nn.quantized.modules.linear.LinearPackedParams": "its class has changed since torch 1.13"}

@@ -89,8 +89,19 @@ def sparse(layout: Layout) -> None:
     countable(layout.shape)
 
 
+def nested(layouts: list[Layout]) -> None:
+    """Buffer, sizes, strides and offsets of a nested tensor; what the last three say is data."""
+    for layout, rank, what in zip(layouts, (1, 2, 2, 1), ("buffer", "sizes", "strides", "offsets"), strict=True):
+        if layout.kind != "dense":
+            raise Refused(f"the {what} of a nested tensor that are {layout.kind}")
+        if len(layout.shape) != rank:
+            raise Refused(f"the {what} of a nested tensor in {len(layout.shape)} dimensions instead of {rank}")
+        if what != "buffer" and layout.dtype != "int64":
+            raise Refused(f"the {what} of a nested tensor as {layout.dtype}")
+
+
 def jagged(state: Any) -> None:
-    """Torch 2.13 wants an attribute of the cached lengths that torch 2.14 no longer writes."""
+    """Torch 2.13 wants an attribute of the cached lengths that torch 2.15 no longer writes."""
     facts = {key: value for key, value in state.pairs() if type(key) is str} if type(state) is Dict else {}
     if not {"values", "offsets"} <= facts.keys():
         raise Refused("a jagged tensor without values or offsets")
@@ -99,4 +110,4 @@ def jagged(state: Any) -> None:
         state = call.arguments[3] if isinstance(call, Call) and type(call.arguments) is tuple and len(call.arguments) == 4 else None
         names = {key for key in state.flat[::2] if type(key) is str} if type(state) is Dict else set()
         if "_dynamo_dynamic_indices" in names and "_dynamo_dynamic_range" not in names:
-            raise Refused("a jagged tensor as torch 2.14 and later write it")
+            raise Refused("a jagged tensor as torch 2.15 writes it")

@@ -162,3 +162,28 @@ def class_name(node: Any) -> str:
     """The dotted name of a class that a Global or a persistent id stands for; "" for anything else."""
     named = class_of(node) if type(node) is Reference else node
     return named.dotted if type(named) is Global else ""
+
+
+class Taken(Storages):
+    """Storages as torch takes them with ``map_location="cpu"``, whatever their location says and with numbers as keys too; only looked at,
+    never read. ``size``: None where no records are at hand. ``mapped``: with mmap=True, which cuts what the file has not."""
+
+    def __init__(self, size: Callable[[str], int | None] | None, mapped: bool = False) -> None:
+        super().__init__(size or _unknown, _unread, "little", "")
+        self.mapped = mapped
+
+    def get(self, key: Any, dtype: DType, location: Any, count: Any) -> Storage:
+        if self.mapped and type(count) is int and count >= 1 << 63:
+            count = (1 << 63) - 1
+        return super().get(str(key) if type(key) is int else key, dtype, "cpu", count)
+
+    def _again(self, key: str, storage: Storage, said: Declared) -> Storage:
+        return storage if storage.nbytes else super()._again(key, storage, said)
+
+
+def _unknown(key: str) -> None:
+    """The size of a record that is not at hand."""
+
+
+def _unread(key: str) -> Span:
+    raise Odd(f"what data/{key} holds is not looked at")

@@ -60,14 +60,17 @@ class Joblib:
     def _nested(self, machine: Machine, call: Call, position: int) -> int:
         """An array of objects: a pickle with a memo of its own, and none that follows raw inside."""
         inner = Machine(machine.data, machine.limits, shortcut=False)
-        end = inner.run(position)
-        inner.frame.leave(inner, end)
+        try:
+            end = inner.run(position)
+            inner.frame.leave(inner, end)
+        finally:  # what it had asked for before a fault is known as well
+            machine.made += inner.made
+            machine.blobs += inner.blobs
+            for code, at, odd in inner.odd:
+                machine.note(code, at, odd)
         if not inner.stack:
             raise FormatError("STOP finds nothing on the stack", offset=end - 1)
         call.states = (*call.states, inner.stack[-1])
-        machine.made += inner.made
-        for code, at, odd in inner.odd:
-            machine.note(code, at, odd)
         return end
 
 

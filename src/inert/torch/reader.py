@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from itertools import chain
+from struct import Struct
 
-from ..containers.zipdirectory import DEFLATED, ENCRYPTED, PATCHED, STORED, Member
+from ..containers.zipdirectory import DEFLATED, ENCRYPTED, FOLDER, MASKED, PATCHED, STORED, Member
 from ..errors import InertError
 from .allowed import TORCH
 
@@ -24,8 +26,10 @@ if TYPE_CHECKING:
 
     from ..containers.zip import Zip
 
-MASKED = 0x2000  # central directory encryption
+_HEADER = Struct("<4s22x2H").unpack_from  # signature, name and extra length of a local header
 SEARCHED = 65535 + 22  # bytes at the end in which miniz looks for the end record
+AHEAD = 1 << 14  # bytes
+INFLATES = 1032  # times: the most that deflate makes of a byte
 OLDEST, NEWEST = 1, 10  # version records
 
 
@@ -35,6 +39,8 @@ class Reader:
     def __init__(self, archive: Zip) -> None:
         self.archive = archive
         self.source = archive.source
+        self._whole: dict[str, tuple[int, int]] = {}  # offset and size of the records that are as torch writes them
+        self._ahead, self._at = b"", 0  # bytes that were read, and where they begin
         first = next(iter(archive.members), "")
         self.root = first.partition("/")[0] + "/"
         self.fault = self._directory() or self._names() or self._version() or self._settings()
@@ -52,10 +58,8 @@ class Reader:
         return members[path] if path else None
 
     def size(self, name: str) -> int | None:
-        if self._plain:
-            size = self.archive.members.size(self.root + name)
-            if size is not None:
-                return size
+        if self._plain and (whole := self._whole.get(self.root + name)) is not None:
+            return whole[1]
         member = self.find(name)
         return None if member is None else member.size
 
@@ -106,12 +110,21 @@ class Reader:
         if 22 + where.comment + where.trailing > SEARCHED:
             return f"{where.trailing + where.comment:,} bytes follow the end record, and torch does not search that far"
         self.deflated = False
-        for entry in [*self.archive.members.values(), *self.archive.shadowed]:
+        members = self.archive.members
+        for entry in chain((member for name in members if (member := self._odd(name)) is not None), self.archive.shadowed):
             damaged = (entry.method == STORED and entry.packed != entry.size) or (entry.size and not entry.packed)
             if damaged or entry.offset + 30 + entry.packed > size or entry.flags & MASKED:
                 return f"the directory's entry of {entry.name[:80]!r} is damaged, and torch opens no archive with such an entry"
             self.deflated = self.deflated or entry.method == DEFLATED
         return ""
+
+    def _odd(self, name: str) -> Member | None:
+        """The member, where it is not a plain stored one whose bytes may well lie inside the file."""
+        plain = self.archive.members.stored(name)
+        if plain is None or plain[0] + 30 + plain[1] > self.source.size:
+            return self.archive.members[name]
+        self._whole[name] = plain
+        return None
 
     def _names(self) -> str:
         if "/" not in next(iter(self.archive.members), ""):
@@ -163,6 +176,11 @@ class Reader:
 
     def trouble(self, name: str, mapped: bool = False) -> str:
         """Why torch cannot read a record, "" where it can. ``mapped``: why it cannot map it, or would map what are not its values."""
+        plain = self._whole.get(self.root + name) if self._plain else None
+        if plain is not None:  # whatever differs takes the long way
+            signature, n, x = self._head(plain[0])
+            if signature == b"PK\3\4" and plain[0] + 30 + n + x + plain[1] <= self.source.size:
+                return ""
         member = self.find(name)
         if member is None:
             return "torch finds no such record"
@@ -170,9 +188,22 @@ class Reader:
             return "the record is encrypted or a patch"
         if member.method not in (STORED, DEFLATED):
             return f"compression method {member.method}; torch reads stored and deflated records only"
+        if member.marked & FOLDER and member.size and not mapped:
+            return "it is marked as a folder: torch reads nothing of it, and takes for its bytes what happens to be in memory"
+        if member.method == DEFLATED and member.size > INFLATES * (member.packed + 1):
+            return f"{member.packed:,} deflated bytes cannot hold the {member.size:,} that the directory promises"
         if mapped and member.method == DEFLATED and member.size:
             return "the record is deflated, and torch would map the compressed bytes as if they were values"
         return self._header(member, mapped)
+
+    def _head(self, offset: int) -> tuple[bytes, int, int]:
+        """Signature, name and extra length of a local header. Small records lie close together: these are read by the dozen."""
+        at = offset - self._at
+        if not 0 <= at <= len(self._ahead) - 30:
+            length = AHEAD if 0 <= at < AHEAD else 30
+            self._ahead, self._at, at = self.source.read(offset, min(length, self.source.size - offset)), offset, 0
+        found: tuple[bytes, int, int] = _HEADER(self._ahead, at)
+        return found
 
     def _header(self, member: Member, mapped: bool) -> str:
         if member.offset + 30 > self.source.size:

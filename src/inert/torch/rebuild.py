@@ -34,6 +34,10 @@ ENTRIES = 1 << 16  # of the states of all wrapper subclasses of a pickle, beside
 PART = 16  # such entries that a component costs; its record in the pickle is longer
 
 
+class Deep(Odd):
+    """Too deep for inert; torch may well read it."""
+
+
 class Rebuilder:
     """Calls → Layouts, of a pickle of ``size`` bytes."""
 
@@ -52,7 +56,7 @@ class Rebuilder:
     def layout(self, call: Call) -> Layout:
         """The Layout that ``call`` asks to build. Odd where its arguments are wrong; KeyError where it is no tensor call."""
         if self._depth > 16:
-            raise Odd("tensors wrapped in tensors, more than 16 deep")
+            raise Deep("tensors wrapped in tensors, more than 16 deep")
         self._depth += 1
         try:
             return REBUILD[call.dotted](self, call)

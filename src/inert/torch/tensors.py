@@ -11,7 +11,8 @@ from __future__ import annotations
 from ..pickle.nodes import Call, Dict, Global, List
 from .allowed import FIXED, REBUILDS, REGISTERED, allowed
 from .distributed import attributes
-from .needs import Refused, differentiable, jagged, needed, quantized, sparse
+from .needs import Refused, differentiable, jagged, needed, nested, quantized, sparse
+from .rebuild import Deep
 from .rules import kind_of
 
 TYPE_CHECKING = False
@@ -54,7 +55,10 @@ def rebuilt(judge: Judge, call: Call, name: str) -> str:
             return "Parameter"
         if short.endswith("state"):
             _attributes(arguments[3])
-    layout = judge.rebuilder.layout(call)
+    try:
+        layout = judge.rebuilder.layout(call)
+    except Deep:  # what is inside was judged when it was made
+        return "Parameter" if "parameter" in short else "Tensor"
     _geometry(judge, layout, arguments, short)
     return "Parameter" if "parameter" in layout.type.lower() else "Tensor"
 
@@ -63,6 +67,8 @@ def _special(judge: Judge, short: str, arguments: tuple[Any, ...]) -> str:
     """Rebuild functions whose outcome hangs on the data, or on a class."""
     if short == "_rebuild_njt":
         jagged(arguments[0])
+    elif short == "_rebuild_nested_tensor" and not (judge.full and any(kind_of(judge, part) == "?" for part in arguments)):
+        nested([judge.rebuilder.tensor(part).layout for part in arguments])
     elif short == "_rebuild_device_tensor_from_numpy" and kind_of(judge, arguments[0]) != "?":
         raise Refused("a NumPy array is wanted")
     elif short == "_rebuild_wrapper_subclass" and not judge.full:

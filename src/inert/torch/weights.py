@@ -19,11 +19,13 @@ from ..pickle.row import Row
 from .allowed import CONSTANTS, REBUILDS, STORAGE_CLASSES, TENSOR_CLASSES, allowed, torch_name
 from .arguments import Odd, text
 from .needs import Refused, differentiable, needed
-from .persistent import Storages
+from .persistent import Taken, class_of
 from .rebuild import Rebuilder
+from .restored import restored
 from .rules import CLASSES, FUNCTIONS, RULES, effects, kind_of
 from .storages import STORAGE_TYPES, UNTYPED
 from .tensors import rebuilt
+from .versions import NEVER
 from .walk import nodes, unhashable
 
 TYPE_CHECKING = False
@@ -32,17 +34,17 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..dtypes import DType
-    from ..layout import Storage
     from ..limits import Limits
     from ..pickle.decode import Document
-    from ..source import Span
-    from .persistent import Declared
+    from ..pickle.row import Run, Template
+    from .versions import Need
 
 V2 = "torch._utils._rebuild_tensor_v2"
 OBJECTS = ("torch.distributed._shard.sharded_tensor.api.ShardedTensor", "torch.distributed._sharded_tensor.api.ShardedTensor")
 BUFFERS = frozenset((0x97, 0x98))  # NEXT_BUFFER, READONLY_BUFFER: torch gives no buffers
 TEXTS = frozenset(b"STU")  # opcodes of Python 2 texts, which torch decodes as UTF-8
 HIGHEST = 5  # protocol: Python refuses a higher one, torch's weights_only unpickler does not look at it
+MOST = 10_000  # refusals that are kept
 MEMO = 1 << 28  # highest memo index: CPython before 3.15 reserves 16 bytes for each below it
 _ODD = (Odd, ValueError, TypeError, OverflowError, ArithmeticError, LookupError, AttributeError)  # arguments that make no sense
 _KEYS = frozenset((int, float, str, bool, type(None), bytes, Global))
@@ -54,43 +56,57 @@ class Judge:
     layout before 1.6, whose persistent ids have a part more."""
 
     def __init__(
-        self, document: Document, size: Callable[[str], int | None], trouble: Callable[[str], str], limits: Limits,
+        self, document: Document, size: Callable[[str], int | None] | None, trouble: Callable[[str], str], limits: Limits,
         full: bool = False, mapped: bool = False, legacy: bool = False,
     ) -> None:  # fmt: skip
         self.document = document
+        self.records = size is not None
         self.trouble = trouble  # why torch cannot read the record of a key, "" where it can
         self.full = full
         self.mapped = mapped
         self.legacy = legacy
-        self.storages = _Storages(size, _unread, "little", "")
+        self.storages = Taken(size, mapped)
         self.rebuilder = Rebuilder(self.storages, limits, len(document.data))
         self.kinds: dict[int, str] = {}  # of results, by id of the node that makes them
-        self.refused: list[tuple[int, str]] = []
+        self.unlisted: list[tuple[int, str]] = []  # names and opcodes, over which versions differ
+        self.refused: list[tuple[int, str]] = []  # whatever else
         self.tags: dict[str, None] = {}  # devices that storages were saved from
         self.sizes: dict[Any, int] = {}  # storage key → bytes, as first declared
-        self.templates: dict[int, Any] = {}  # element type, None: not the plain form
-        self.shapes: dict[Any, tuple[int, int, str]] = {}
+        self.templates: dict[Any, Any] = {}  # element type, None: not the plain form
+        self.shapes: dict[Any, tuple[DType | None, int, int, str]] = {}
 
     def refusals(self) -> list[tuple[int, str]]:
         """(offset in the pickle, reason) of everything torch would stumble over, in the order of the pickle. Empty: it reads it."""
         self._opcodes()
-        for node in self.document.rows:
-            if type(node) is Row:
-                self._row(node)
+        nodes, at = self.document.rows, 0
+        while at < len(nodes):
+            node = nodes[at]
+            if type(node) is Row:  # the first of a run, whose rows follow one another
+                self._run(node.run)
+                at += len(node.run.rows)
             else:
                 self._node(node)
+                at += 1
         self._walk()
-        return sorted(self.refused, key=lambda refusal: refusal[0])
+        return sorted([*self.unlisted, *self.refused], key=lambda refusal: refusal[0])
+
+    def needs(self) -> list[Need]:
+        """What stops every version of torch."""
+        return [(NEVER, NEVER, why) for _, why in self.refused]
 
     def _refuse(self, offset: int, why: str) -> None:
-        if len(self.refused) < 10_000:
+        if len(self.refused) < MOST:
             self.refused.append((offset, one_line(why, 300)))
+
+    def _unlisted(self, offset: int, why: str) -> None:
+        if len(self.unlisted) < MOST:
+            self.unlisted.append((offset, one_line(why, 300)))
 
     def _opcodes(self) -> None:
         for code, offset in self.document.opcodes.items():
             known = OPCODES.get(code)
             if known is None or (not self.full and not known.weights_only):
-                self._refuse(offset, f"the opcode {known.name if known else code} at byte {offset:,} is not among the 34 it takes")
+                self._unlisted(offset, f"the opcode {known.name if known else code} at byte {offset:,} is not among the 34 it takes")
             elif code in BUFFERS:
                 self._refuse(offset, "the pickle wants an out-of-band buffer, which torch.load does not give")
         if self.full and self.document.protocol > HIGHEST:
@@ -114,7 +130,7 @@ class Judge:
 
     def _global(self, name: Global) -> None:
         if not self.full and not allowed(name):
-            raise Refused(f"{torch_name(name)} is not on its list")
+            self._unlisted(name.offset, f"{torch_name(name)} is not on its list")
         if self.full and name.how == "EXT":
             raise Refused(f"{name.name} stands for a name that is registered nowhere")
 
@@ -125,6 +141,9 @@ class Judge:
         if self.full and self.legacy and type(pid) is tuple and len(pid) == 4 and text(pid[0]) == "module":
             self.kinds[id(node)] = "?"  # a class with its source, which torch compares
             return
+        if self.full and type(pid) is tuple and any(isinstance(part, Call) and type(part) is not Row for part in pid):
+            self.kinds[id(node)] = "?"  # what the file's own code makes of it
+            return
         if type(pid) is not tuple or not pid or text(pid[0]) != "storage":
             raise Refused("a persistent id that names no storage")
         if len(pid) != parts:
@@ -133,43 +152,39 @@ class Judge:
             raise Refused("an untyped storage, which torch writes but cannot read in the layout before 1.6")
         storage = self.storages.of(node)
         self.tags[str(text(pid[3]))[:40]] = None
-        self._storage(storage.key, storage.nbytes, node.offset)
+        self._storage(storage.key, storage.nbytes, node)
 
-    def _storage(self, key: Any, nbytes: int, offset: int) -> None:
+    def _storage(self, key: Any, nbytes: int, node: Any) -> None:
         if self.sizes.get(key):
             return  # torch keeps what it has read of a key, unless that was nothing
         self.sizes[key] = nbytes
-        there = self.storages.size(key)
+        there = self.storages.size(key) if self.records else nbytes
         why = self.trouble(key)
         if why:
-            self._refuse(offset, f"data/{key}: {why}")
+            self._refuse(node.offset, f"data/{key}: {why}")
         elif nbytes < 0 or (there != nbytes and not self.mapped):
-            self._refuse(offset, f"data/{key} holds {there:,} bytes where the pickle says {nbytes:,}")
+            self._refuse(node.offset, f"data/{key} holds {there:,} bytes where the pickle says {nbytes:,}")
 
     # -- tensors ------------------------------------------------------------------------------------------------------------
 
-    def _row(self, row: Row) -> None:
-        run, at = row.run, row.at
-        template = run.templates[at]
-        dtype = self.templates.get(id(template), False)
-        if dtype is False:
-            dtype = self.templates[id(template)] = self._plain(template)
-        key = run.keys[at]
-        first = self.storages.declared.setdefault
-        if dtype is None or first(key, (dtype, run.counts[at], "cpu"))[0] is not dtype or id(row) in run.machine.changed:
-            for node in row.events():
-                self._node(node)
-            return
-        columns = (id(template), run.counts[at], run.offsets[at], run.shapes[at], run.strides[at], run.grads[at])
-        known = self.shapes.get(columns)
-        if known is None:
-            known = self.shapes[columns] = self._shape(row, dtype)
-        nbytes, needs, why = known
-        self._storage(key, nbytes, row.offset)
-        if not why:
-            why = self.room(key, needs)
-        if why:
-            self._refuse(row.offset, why)
+    def _run(self, run: Run) -> None:
+        """A run of rows, column by column: of what many have in common, each different one is judged once."""
+        shapes, changed, first = self.shapes, run.machine.changed, self.storages.declared.setdefault
+        columns = zip(run.rows, run.templates, run.keys, run.counts, run.offsets, run.shapes, run.strides, run.grads, strict=True)
+        for row, template, key, count, offset, shape, strides, grad in columns:
+            same = (template, count, offset, shape, strides, grad)
+            known = shapes.get(same)
+            if known is None:
+                known = shapes[same] = self._shape(row, template)
+            dtype, nbytes, needs, why = known
+            if dtype is None or first(key, (dtype, count, "cpu"))[0] is not dtype or (changed and id(row) in changed):
+                for node in row.events():
+                    self._node(node)
+                continue
+            self._storage(key, nbytes, row)
+            why = why or self.room(key, needs)
+            if why:
+                self._refuse(row.offset, why)
 
     def _plain(self, template: Any) -> DType | None:
         """The element type of a template's tensors; None where it is not the plain form."""
@@ -178,21 +193,27 @@ class Judge:
         plain = template.function.dotted == V2 and text(template.tag) == "storage" and template.hooks.dotted == "collections.OrderedDict"
         return STORAGE_TYPES.get(storage.dotted) if plain and type(storage) is Global and type(template.location) is str else None
 
-    def _shape(self, row: Row, dtype: DType) -> tuple[int, int, str]:
+    def _shape(self, row: Row, template: Template) -> tuple[DType | None, int, int, str]:
+        """(element type or None, bytes of the storage, bytes that the tensor needs of it, why there is no such tensor)."""
+        if template not in self.templates:
+            self.templates[template] = self._plain(template)
+        dtype = self.templates[template]
+        if dtype is None:
+            return None, 0, 0, ""
         count, offset, shape, strides, grad = row.geometry()
         try:
             if grad:
                 differentiable(dtype)
-            return count * dtype.itemsize, needed(dtype, shape, strides, offset), ""
+            return dtype, count * dtype.itemsize, needed(dtype, shape, strides, offset), ""
         except Refused as error:
-            return count * dtype.itemsize, 0, str(error)
+            return dtype, count * dtype.itemsize, 0, str(error)
 
     def room(self, key: Any, needs: int) -> str:
         """Why a tensor that needs ``needs`` bytes of the storage does not get them."""
         held = self.sizes.get(key, 0)
         if needs > held:
             return f"a tensor needs {needs:,} bytes of data/{key}, which has {held:,}"
-        if self.mapped and needs > (self.storages.size(key) or 0):
+        if self.mapped and self.records and needs > (self.storages.size(key) or 0):
             return f"a tensor needs {needs:,} bytes of data/{key}; torch would map what lies behind the record as if it were its values"
         return ""
 
@@ -208,6 +229,9 @@ class Judge:
             kind = kind_of(self, function)
             if not self.full or kind != "?":
                 raise Refused(f"a call of a {kind}, which is no function")
+            named = class_of(function) if type(function) is Reference else None
+            if named is not None:
+                restored(named.dotted, call)
             return
         if not self.full and not allowed(function):
             return  # refused already, by its name
@@ -217,6 +241,8 @@ class Judge:
         except _ODD as error:
             raise Refused(f"{name}: {error}") from None
         effects(self, self.kinds[id(call)], call)
+        if self.full:
+            restored(name, call)
 
     def _result(self, call: Call, name: str) -> str:
         """The kind of what the call makes."""
@@ -279,17 +305,3 @@ class Judge:
     def unhashable(self, key: Any) -> str:
         """Why a value cannot be a dict key or in a set; "" where it can."""
         return unhashable(key, partial(kind_of, self))
-
-
-class _Storages(Storages):
-    """Storages as torch takes them with ``map_location="cpu"``: whatever their location says, and numbers as keys too."""
-
-    def get(self, key: Any, dtype: DType, location: Any, count: Any) -> Storage:
-        return super().get(str(key) if type(key) is int else key, dtype, "cpu", count)
-
-    def _again(self, key: str, storage: Storage, said: Declared) -> Storage:
-        return storage if storage.nbytes else super()._again(key, storage, said)
-
-
-def _unread(key: str) -> Span:
-    raise Odd(f"what data/{key} holds is not looked at")

@@ -1,0 +1,1 @@
+"""How ``inert scan`` looks at files: where pickles are (look.py, zips.py, streams.py, others.py), and what they ask for (judging.py)."""

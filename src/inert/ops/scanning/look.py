@@ -1,0 +1,172 @@
+"""One file, looked at as everything that a reader may take it for.
+
+Knows: which looks there are (pickles in a row, zip, tar, compression, arrays, other programs' formats), that a file may be several things
+at once, how deep things may lie in each other, and how much work a file may ask for.
+Refuses to know: names (judging.py). Formats as ``inert.open`` has them are not asked: a scan must work where these refuse a file.
+
+What is looked at: every byte of pickles, directories and everything small; of a record of raw tensor data its beginning,
+which tells whether it is a pickle or an archive itself, and what it has more than the tensors cover; between and behind records
+the first 16 MiB of each gap.
+"""
+
+from __future__ import annotations
+
+from ...containers.tar import BLOCK, is_header
+from ...errors import FormatError, InertError, LimitError, one_line
+from ...finding import Finding
+from ...inflate import ENGINES, inflated
+from ...pickle.begins import BEGINS
+from ...source import BytesSource, Window
+from . import hooks, streams
+from .judging import Names
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...limits import Limits
+    from ...pickle.decode import Document
+    from ...source import Source, Span
+
+DEPTH = 8  # files inside of each other: a .tar.gz of archives of archives is four
+HEAD = 512  # bytes of a file that tell what it may be
+TAIL = 65_557 + 65_536  # bytes at a file's end in which an archive's end record may stand
+WEAK = ("zlib", "lzma")  # a few bytes that prove nothing
+
+
+class Look:
+    """The look at one file. ``main``: the pickles that torch.load would read, in order; ``kind``: what the file is, by its content."""
+
+    def __init__(self, limits: Limits, size: int) -> None:
+        self.limits = limits
+        self.names = Names()
+        self.main: list[Document] = []
+        self.main_part = "pickle"  # under which name the first of them is met
+        self.latest: Document | None = None  # the first pickle of the stream that was read last
+        self.kind = ""
+        self.pickles = 0  # that were found
+        self.left = max(limits.scan_floor, limits.scan_ratio * size)
+        self._done: set[tuple[int, int]] = set()  # constants that were looked at
+        self._told = False
+
+    # -- words --------------------------------------------------------------------------------------------------------------
+
+    def note(self, code: str, message: str, part: str = "", offset: int | None = None) -> None:
+        self.names.note(code, message, part, offset)
+
+    def unread(self, error: InertError, part: str) -> None:
+        """A part that nobody can say anything of."""
+        code = "scan-limit" if isinstance(error, LimitError) else "scan-unread"
+        self.note(code, one_line(f"{error.message}{error.hint and f' ({error.hint})'}"), error.part or part, error.offset)
+
+    def spend(self, count: int, part: str) -> bool:
+        """Whether so many more bytes may be looked at."""
+        self.left -= count
+        if self.left >= 0:
+            return True
+        if not self._told:
+            self._told = True
+            self.note("scan-limit", "pickles and archives inside of each other hold more bytes than a scan of this file may take", part)
+        return False
+
+    def document(self, document: Document, part: str, base: int = 0) -> None:
+        """Take what a pickle asks for, and look at what it carries along."""
+        self.pickles += 1
+        self.names.document(document, part, base)
+        hooks.pickled(self, document, part, base)
+
+    # -- sources ------------------------------------------------------------------------------------------------------------
+
+    def file(self, source: Source) -> None:
+        """The whole file, and then the constants that its pickles hold."""
+        self.source(source, "", 0, True)
+        depth = 0
+        while self.names.blobs and depth < DEPTH:
+            depth += 1
+            blobs, self.names.blobs = self.names.blobs, []
+            for data, part, sure in blobs:
+                self._blob(data, part, sure, depth)
+        if self.names.blobs:
+            self.note("scan-limit", f"pickles inside of pickles, more than {DEPTH} deep", self.names.blobs[0][1])
+
+    def _blob(self, data: bytes | bytearray, part: str, sure: bool, depth: int) -> None:
+        key = (len(data), hash(bytes(data)))
+        if key in self._done or not self.spend(len(data), part):
+            return
+        self._done.add(key)
+        before = self.pickles
+        self.source(BytesSource(data, part), part, depth, sure)
+        if self.pickles > before:
+            self.note("pickle-embedded", f"{len(data):,} bytes of it are a file of their own", part)
+
+    def source(self, source: Source, part: str, depth: int, sure: bool) -> None:
+        """Everything that a reader might take these bytes for. ``sure``: they are to be read by somebody, so that faults count."""
+        if not source.size:
+            return
+        if depth > DEPTH:
+            self.note("scan-limit", f"files inside of each other, more than {DEPTH} deep", part)
+            return
+        head = source.read(0, min(HEAD, source.size))
+        zipped = head.startswith(b"PK") and self._archive(source, head, part, depth, sure)
+        taken = self._tar(source, head, part, depth) or zipped  # a tar archive may end with a member that is a zip archive
+        taken = taken or self._archive(source, head, part, depth, sure)
+        taken = self._compressed(source, head, part, depth, sure) or taken
+        if not taken or not head.startswith(b"PK"):
+            taken = streams.read(self, source.span(), part, sure and not taken) or taken
+        if not taken or not head.startswith((b"PK", b"\x80")):
+            from .others import look
+
+            taken = look(self, source, head, part) or taken
+        if not taken and (sure or source.size <= streams.HUNTED):
+            streams.hunt(self, source.span(), part)
+
+    def inner(self, span: Span, part: str, depth: int, sure: bool) -> None:
+        """A member of an archive."""
+        if span.length and self.spend(min(span.length, streams.HUNTED), part):
+            self.source(Window(span, part), part, depth + 1, sure)
+
+    def suspicious(self, head: bytes) -> bool:
+        return BEGINS.match(head) is not None
+
+    def _archive(self, source: Source, head: bytes, part: str, depth: int, sure: bool) -> bool:
+        begins = head.startswith(b"PK\3\4")
+        if not begins:
+            if source.size < 22:
+                return False
+            window = min(TAIL if sure else 22, source.size)
+            if b"PK\5\6" not in source.read(source.size - window, window):
+                return False
+        from .zips import look
+
+        return look(self, source, part, depth, begins)
+
+    def _tar(self, source: Source, head: bytes, part: str, depth: int) -> bool:
+        if source.size < BLOCK or not is_header(head[:BLOCK]):
+            return False
+        from .others import tar
+
+        tar(self, source, part, depth)
+        return True
+
+    def _compressed(self, source: Source, head: bytes, part: str, depth: int, sure: bool) -> bool:
+        kind = next((kind for kind, engine in ENGINES.items() if engine.begins.match(head)), "")
+        if not kind:
+            return False
+        try:
+            inner, notes = inflated(source, kind, self.limits)
+        except FormatError as error:
+            if sure and kind not in WEAK:
+                self.unread(error, part)
+                return True
+            return False
+        except InertError as error:
+            self.unread(error, part)
+            return True
+        try:
+            if notes and not sure:
+                return False  # some bytes came out of what only looks compressed
+            if self.spend(inner.size, part):
+                self.kind = self.kind or kind
+                self.names.take(Finding(note.code, note.message, part or source.name, note.where.offset) for note in notes)
+                self.source(inner, f"{part}!{ENGINES[kind].noun}" if part else ENGINES[kind].noun, depth + 1, True)
+        finally:
+            inner.close()
+        return True
