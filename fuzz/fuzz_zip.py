@@ -22,7 +22,7 @@ with instrument():
 
 from tests.makers import Entry, torch_entries, zip_bytes
 
-READS = ("containers.zip", "containers.zipdirectory")
+READS = ("containers.zip", "containers.zipdirectory", "containers.zipentries")
 LIMITS = Limits(entries=100_000, inflated=1 << 22)
 
 
