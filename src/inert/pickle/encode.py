@@ -9,7 +9,7 @@ Facts: CPython 3.13 Lib/pickle.py and Modules/_pickle.c (batches, what is memois
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import chain
 from struct import pack
 
 from ..errors import LimitError, UnsupportedError
@@ -78,6 +78,7 @@ class Encoder:
             return
         if not style.puts_all:
             self.kept = set(map(id, self.machine.memo.values()))
+            self.kept.update(map(id, chain.from_iterable(self.machine.texts)))  # memo entries that are hidden among the rows'
             self.spelt = spellings(document)
         else:
             self.kept = {id(value) for value in self.machine.memo.values() if type(value) in ODDLY_KEPT}
@@ -133,11 +134,7 @@ class Encoder:
             seen.add(id(node))
             if type(node) is Row and (self.machine is None or id(node) not in self.machine.changed):
                 continue
-            parts = parts_of(node, self.edits) or ()
-            todo += parts
-            for text, row in pairwise(parts):
-                if type(row) is Row and type(text) is str and row.named:  # its memo entry is hidden among the row's
-                    self.kept.add(id(text))
+            todo += parts_of(node, self.edits) or ()
             for setter in self.dropped.get(id(node), ()):
                 todo += (setter.function, *setter.arguments)
 

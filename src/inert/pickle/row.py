@@ -227,6 +227,8 @@ def _accept(machine: Machine, matches: list[re.Match[bytes]]) -> int:
     machine.stack.extend(chain.from_iterable(zip(decoded, rows, strict=True)) if lengths[0] else rows)
     machine.made.extend(rows)
     machine.runs.append(run)
+    if lengths[0]:
+        machine.texts.append(decoded)
     machine.hidden += run.results[-1] - machine.top
     machine.top = run.results[-1]
     return len(rows)
