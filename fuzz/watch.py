@@ -111,7 +111,7 @@ class Watch:
 
 
 def _peak() -> int:
-    """Bytes of memory that the process has had at most; 0 where a system does not say."""
+    """Bytes of memory that the process, or the one that started it, has had at most; 0 where a system does not say."""
     if resource is None:
         return 0
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
