@@ -2,6 +2,7 @@
 #   make demo          what inert does, on a shipped file
 #   make test          lint, types, the whole suite with coverage; neither torch nor tensorflow is there
 #   make test-oracle   comparison with the real programs, torch and tensorflow each in an environment of its own
+#   make pictures      the pictures of docs/view.md
 #   make lint · fuzz-smoke · fuzz · bench · clean
 # PYTHON=python3.13 make test   takes another interpreter.
 
@@ -19,7 +20,7 @@ tag := $(subst /,-,$(PYTHON))
 pip = $(1)/bin/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := test
-.PHONY: demo test test-oracle test-oracle-torch test-oracle-tensorflow bench lint fuzz-smoke fuzz clean
+.PHONY: demo test test-oracle test-oracle-torch test-oracle-tensorflow bench bench-tensorflow lint pictures fuzz-smoke fuzz clean
 .DELETE_ON_ERROR:
 
 # ------------------------------------------------------------------------------------------------------------ environments
@@ -31,6 +32,15 @@ $(VENV)/.made-run-$(tag): pyproject.toml
 
 $(VENV)/.made-test-$(tag): $(VENV)/.made-run-$(tag)
 	$(call pip,$(VENV)) --editable '.[test]'
+	touch $@
+
+# What looks at the page of `inert view`: Debian's Chromium and npm's axe-core. Where they cannot be had here, those tests say that they
+# are skipped (with CI=true they fail).
+$(VENV)/.made-browser-$(tag): $(VENV)/.made-test-$(tag)
+	command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; } || \
+		echo "chromium is not here: the tests of the page are skipped"
+	npm install --silent --no-save --no-audit --no-fund --prefix $(VENV)/node axe-core@4.14.1 || echo "axe-core is not here: its test is skipped"
 	touch $@
 
 # atheris has wheels for some interpreters only; without it the targets' random driver does the work.
@@ -71,12 +81,15 @@ demo: $(VENV)/.made-run-$(tag)
 	run 'What does one tensor hold?' show $(DEMO) "$$first" --stats; \
 	run 'Where do the bytes lie?' parts $(DEMO)
 
+pictures: $(VENV)/.made-browser-$(tag)
+	$(VENV)/bin/python tools/make_pictures.py
+
 lint: $(VENV)/.made-test-$(tag)
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 
-test: lint
+test: lint $(VENV)/.made-browser-$(tag)
 	$(VENV)/bin/python -m pytest -n 2 --ignore=tests/oracle --cov --cov-report=term --cov-report=json:coverage.json $(PYTEST_ARGS)
 	$(VENV)/bin/python tools/core_coverage.py coverage.json
 
@@ -98,6 +111,9 @@ fuzz: $(VENV)/.made-fuzz-$(tag)
 
 bench: $(ORACLE)/.made-bench-$(tag)
 	$(ORACLE)/bin/python bench/run.py $(BENCH_ARGS)
+
+bench-tensorflow: $(ORACLE_TF)/.made-oracle-$(tag) $(VENV)/.made-run-$(tag)
+	$(ORACLE_TF)/bin/python bench/bundles.py --inert $(VENV)/bin/python $(BENCH_ARGS)
 
 clean:
 	rm -rf $(VENV) $(ORACLE) $(ORACLE_TF) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks

@@ -24,7 +24,7 @@ class Layer:
 
 # Lowest first. A new module right under inert gets its place here.
 LAYERS = (
-    Layer(("errors", "limits", "finding"), "errors, limits and findings are words for everybody and know nothing else of inert"),
+    Layer(("errors", "limits", "finding", "words"), "errors, limits and findings are words for everybody and know nothing else of inert"),
     Layer(
         ("source", "files", "beside", "scratch", "sink", "inflate", "checking"),
         "source, sink and inflate move bytes; what the bytes mean is for the layers above",
@@ -32,7 +32,7 @@ LAYERS = (
     Layer(("dtypes",), "the dtype table holds facts about numbers; it knows no tensor, container or format"),
     Layer(("containers", "pickle"), "containers give Spans and the pickle machine gives nodes; neither knows what a tensor is"),
     Layer(
-        ("layout", "tensor", "arrays", "casts", "interop", "tiled", "widened", "memory"),
+        ("layout", "tensor", "arrays", "casts", "interop", "tiled", "widened", "memory", "notebook"),
         "a tensor is elements over Spans; which program wrote it is for torch and tensorflow to know",
     ),
     Layer(("torch", "tensorflow"), "torch and tensorflow make values of nodes and Spans; they know no Checkpoint and no format"),

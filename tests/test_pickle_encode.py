@@ -112,8 +112,10 @@ def test_any_graph_comes_out_as_it_was(value: Any, protocol: int) -> None:
         assert made == data
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-@pytest.mark.parametrize("name", VALUES)
+# the longest one shows nothing more in every protocol
+@pytest.mark.parametrize(
+    ("name", "protocol"), [(name, one) for name in VALUES for one in PROTOCOLS if one in (2, 4) or "65,536" not in name]
+)
 def test_old_values_come_out_as_they_were(name: str, protocol: int) -> None:
     for data in (pickle.dumps(VALUES[name], protocol), _in_python(VALUES[name], protocol)):
         assert again(sound(data)) == (data, True)

@@ -151,7 +151,7 @@ ROWS: dict[str, list[tuple[bytes, Any]]] = {
                  (G + b")R(K\1\x90.", ("REDUCE", g, (), ("items", (1,))))],
     "FROZENSET": [(b"(K\1K\2\x91.", frozenset({1, 2})), (b"\x91.", FormatError)],
     "NEWOBJ_EX": [(G + b")}\x92.", ("NEWOBJ_EX", g, (), ("kwargs", {}))), (b")}\x92.", FormatError)],
-    "STACK_GLOBAL": [(b"\x8c\1m\x8c\1n\x93.", g), (b"\x8c\1mK\1\x93.", FormatError), (b"\x8c\1n\x93.", FormatError), (b"U\1mU\1n\x93.", FormatError), (b"\x8c\1m)\x93.", FormatError)],
+    "STACK_GLOBAL": [(b"\x8c\1m\x8c\1n\x93.", g), (b"\x8c\1mK\1\x93.", FormatError), (b"\x8c\1n\x93.", FormatError), (b"U\1mU\1n\x93.", g), (b"\x8c\1m)\x93.", FormatError)],
     "MEMOIZE": [(b"K\7\x940h\0.", 7), (b"K\5q\5K\7\x940h\1.", 7), (b"\x94.", FormatError)],
     "FRAME": [(b"\x80\4\x95\2\0\0\0\0\0\0\0N.", None), (b"\x80\4\x95\xff\0\0\0\0\0\0\0N.", FormatError), (b"\x95\0", FormatError)],
     "BYTEARRAY8": [(b"\x96\1\0\0\0\0\0\0\0a.", bytearray(b"a")), (b"\x96\xff\xff\xff\xff\xff\xff\xff\x7f.", FormatError)],

@@ -21,7 +21,7 @@ import pytest
 import inert
 from inert.checkpoint import Checkpoint
 from inert.cli import main
-from inert.containers import sstable
+from inert.containers import sstable, sstableblock
 from inert.errors import FormatError, UnidentifiedError
 from inert.formats.tf_checks import tensor_checks
 from inert.limits import DEFAULT, Limits
@@ -241,6 +241,7 @@ def test_info_knows_variables_and_optimizers(capsys: pytest.CaptureFixture[str])
     assert (found["format"], found["profile"]) == ("tf-bundle", "training")
     facts = found["facts"]
     assert facts["variables"]["again/kernel/.OPTIMIZER_SLOT/optimizer/v/.ATTRIBUTES/VARIABLE_VALUE"] == {
+        "role": "optimizer",
         "full_name": "kernel/Adam_1",
         "slot": "v",
         "of": "kernel",
@@ -251,6 +252,16 @@ def test_info_knows_variables_and_optimizers(capsys: pytest.CaptureFixture[str])
     facts = json.loads(capsys.readouterr().out)["facts"]
     assert facts["optimizer"] == {"tensors": 3, "nbytes": 12, "slots": {"Adam": 1, "Adam_1": 1, "ExponentialMovingAverage": 1}}
     assert facts["roles"]["average"]["tensors"] == 1
+    assert facts["variables"]["w/Adam"] == {"role": "optimizer", "slot": "Adam", "of": "w"}
+    assert "w" not in facts["variables"]
+    assert main(["info", str(HERE / "keras"), "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)["facts"]
+    assert facts["optimizer"]["slots"] == {"momentum": 4, "velocity": 4}
+    slots = {said["slot"]: said["of"] for said in facts["variables"].values() if said.get("full_name", "").endswith("a_b_kernel_momentum")}
+    assert list(slots) == ["momentum"]
+    assert slots["momentum"].endswith("a_b/kernel")
+    assert facts["writer"].startswith("TensorFlow with checkpoints of version 1")
+    assert facts["objects"]["nodes"] > 10
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -279,7 +290,7 @@ def test_one_tensor_costs_one_block(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     read: list[tuple[int, int]] = []
     block = sstable.Table.block
 
-    def counted(self: sstable.Table, handle: tuple[int, int]) -> sstable.Block:
+    def counted(self: sstable.Table, handle: tuple[int, int]) -> sstableblock.Block:
         read.append(handle)
         return block(self, handle)
 
@@ -369,9 +380,9 @@ def test_limits_hold(tmp_path: Path) -> None:
         + struct.pack("<II", 0, 1)
     )
     with pytest.raises(inert.LimitError, match="share"):
-        list(sstable.Block(bomb, 0, 100_000).entries())
+        list(sstableblock.Block(bomb, 0, 100_000).entries())
     with pytest.raises(inert.LimitError, match="share"):
-        sstable.Block(bomb, 0, 100_000).pairs()
+        sstableblock.Block(bomb, 0, 100_000).pairs()
 
 
 # ----------------------------------------------------------------------------------------------------------- missing and damaged

@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from .ops.convert import convert
     from .ops.diff import diff
     from .ops.diff_result import Difference
-    from .ops.scan import scan
+    from .ops.scan import ScanReport, scan
     from .ops.verify import Verification, verify
 
 __version__ = "0.1.0"
 
 _LATE = {  # what only some users need is imported when it is first asked for
     "Difference": "ops.diff_result",
+    "ScanReport": "ops.scan",
     "Verification": "ops.verify",
     "convert": "ops.convert",
     "diff": "ops.diff",
@@ -47,6 +48,7 @@ __all__ = [
     "LimitError",
     "Limits",
     "Part",
+    "ScanReport",
     "Tensor",
     "TruncatedError",
     "UnidentifiedError",

@@ -10,7 +10,7 @@ import gc
 from threading import RLock
 from types import MappingProxyType
 
-from .errors import UnsupportedError
+from .errors import InertError, UnsupportedError
 from .finding import ERROR, Finding, listed
 from .index import NamedIndex, TensorIndex, alike
 from .names import Lister, piece
@@ -277,7 +277,7 @@ class Checkpoint:
         if len(now) != len(items) or any(a is not c or b is not d for (a, b), (c, d) in zip(now, items, strict=True)):
             return False
         before, after = self._once("read", self._listed).tensors, Lister(self.content.listed(value), self.content.limits).tensors
-        return list(before) == list(after) and all(before[name]._layout is after[name]._layout for name in before)
+        return list(before) == list(after) and all(before[name].layout is after[name].layout for name in before)
 
     def save(self, path: str | os.PathLike[str], **options: Any) -> Any:
         """Write the checkpoint with the changes made to ``root`` and ``tensors``; in the same format, what nobody changed keeps its bytes.
@@ -325,6 +325,16 @@ class Checkpoint:
 
     def __repr__(self) -> str:
         return f"<Checkpoint {self.content.source.name!r} {self.format}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from .notebook import checkpoint_html, shown
+
+        name = self.content.source.name
+        try:
+            return checkpoint_html(name, self.format, self.tensors.values(), self.notes)
+        except InertError as error:
+            return f"<p><b>{shown(name, 300)}</b> · {shown(self.format)} · {shown(error, 400)}</p>"
 
 
 def flattened(tensors: Mapping[str, Tensor]) -> list[Finding]:

@@ -176,7 +176,7 @@ class NamedIndex(MutableMapping[str, Tensor]):
         known = self[old]
         if not new or new in self:
             raise ValueError(f"{new!r} is there already" if new else f"{old!r} needs a name")
-        fresh = Tensor(known._layout, known.limits).place(new, (), new)
+        fresh = Tensor(known.layout, known.limits).place(new, (), new)
         own, root = self._changing()
         for names in (own,) if root is None else (own, root):
             if old in names:

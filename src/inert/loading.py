@@ -42,7 +42,7 @@ class Arrays:
         known = self.made.get(key)
         if known is None:
             try:
-                whole = (self.mmap and storage.span().view() is not None) or layout.kind == "strings"
+                whole = layout.kind == "strings" or (self.mmap and storage.span().view() is not None)
                 known = array_of(layout, tensor.limits, None if whole else self._copy(storage))
             except UnsupportedError:
                 known = tensor

@@ -149,7 +149,7 @@ class Lister:
                 kind = type(value)
                 if arrays and id(value) in arrays:
                     value, kind = arrays[id(value)], Tensor
-                if kind is Tensor:
+                if isinstance(value, Tensor):
                     base = frame.path if frame.path is not None else self._enter(stack)
                     name = frame.prefix + (key if type(key) is str else piece(key))
                     self.budget -= len(name)

@@ -59,7 +59,7 @@ def save(
     *,
     format: str | None = None,
     protocol: int = 2,
-    alignment: int = 64,
+    alignment: int = 0,
     max_shard_size: int | str = 0,
     shared: str = "alias",
     leaves: str = "lost",
@@ -72,7 +72,8 @@ def save(
     The format follows from the suffix, or ``format`` names it ("torch-zip", "torch-legacy", "safetensors", …). What torch.save would
     write for the same object under the same name is written to the byte. Arrays that share memory share storage: the memory that
     they cover together, so that of a larger storage, of which loaded arrays are views, the rest is left out. ``protocol`` of the pickle
-    (2 to 5; torch.load's weights_only mode reads 2 and 3), ``alignment`` of the records in bytes. The destination is complete or
+    (2 to 5; torch.load's weights_only mode reads 2 and 3), ``alignment`` of the records in an archive, or of the tensors in a
+    TensorFlow checkpoint, in bytes (0: as their libraries have it, 64 and 1). The destination is complete or
     untouched; ``sync=False`` does not wait for the disk. A Checkpoint is written with the changes that were made to it.
 
     safetensors, tf-bundle, npz, npy and shards hold named tensors only: names are the keys that lead to them, joined by dots. Other values

@@ -159,7 +159,7 @@ class Tensor:
 
     def _place(self) -> tuple[str, int] | None:
         layout = self.layout
-        if layout.storage is None or layout.kind == "meta" or layout.fault:
+        if layout.storage is None or layout.storage.opener is None or layout.fault:
             return None
         region = layout.storage.span().region()
         return None if region is None else (region[0], region[1] + layout.offset * layout.dtype.itemsize)
@@ -235,3 +235,9 @@ class Tensor:
         kind = "" if layout.kind == "dense" else f" {layout.kind}"
         fault = f" damaged: {layout.fault}" if layout.fault else ""
         return f"<Tensor {self.name!r} {layout.dtype}{list(layout.shape)}{kind}{one_line(fault)}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from .notebook import tensor_html
+
+        return tensor_html(self)

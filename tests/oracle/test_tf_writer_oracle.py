@@ -4,6 +4,7 @@ here, at random, in one environment with TensorFlow."""
 from __future__ import annotations
 
 import random
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -194,3 +195,65 @@ def test_by_way_of_other_formats(tmp_path: Path) -> None:
         inert.convert(tmp_path / "a", tmp_path / f"m{suffix}", to="torch-legacy" if suffix == ".pth" else None)
         inert.convert(tmp_path / f"m{suffix}", tmp_path / f"back{suffix}.index")
         assert files(tmp_path / "a") == files(tmp_path / f"back{suffix}")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_strings_in_slices(seed: int, tmp_path: Path) -> None:
+    rng = random.Random(seed)
+    whole = np.array([rng.randbytes(rng.choice((0, 1, 7, 200))) for _ in range(2 * rng.randrange(3, 20))], object).reshape(-1, 2)
+    cuts = sorted(rng.sample(range(1, len(whole)), min(len(whole) - 1, rng.randrange(1, 4))))
+    specs = [f"{len(whole)} 2 {start},{end - start}:-" for start, end in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
+    parts = [whole[start:end] for start, end in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
+    written_alike(tmp_path, [("s", spec, tf.constant(part, tf.string)) for spec, part in zip(specs, parts, strict=True)])
+    inert.convert(tmp_path / "a", tmp_path / "d", rename={"s": "text"})
+    for spec, part in zip(specs, parts, strict=True):
+        assert restored(tmp_path / "d", "text", tf.string, spec).numpy().tolist() == part.tolist()
+    with inert.open(tmp_path / "d") as checkpoint:
+        assert checkpoint.tensors["text"].numpy().tolist() == whole.tolist()
+
+
+@pytest.mark.parametrize("alignment", [8, 64, 4096])
+def test_aligned_data_is_read(alignment: int, tmp_path: Path) -> None:
+    rng = random.Random(alignment)
+    saved(tmp_path / "a", [(f"{number}", "", at_random(rng)) for number in range(30)])
+    inert.convert(tmp_path / "a", tmp_path / "b", to="tf-bundle", alignment=alignment, max_shard_size=10_000)
+    assert same(tmp_path / "b") == 30
+    before, after = (tf.train.load_checkpoint(str(tmp_path / which)) for which in "ab")
+    assert before.get_variable_to_shape_map() == after.get_variable_to_shape_map()
+    for name, dtype in before.get_variable_to_dtype_map().items():
+        first, second = np.asarray(before.get_tensor(name)), np.asarray(after.get_tensor(name))
+        assert first.tolist() == second.tolist() if dtype == tf.string else first.tobytes() == second.tobytes()
+
+
+def test_big_endian_bundles_of_every_type(tmp_path: Path) -> None:
+    """TensorFlow swaps them when it reads; inert when it reads and when it writes. Of the newest types, which have one byte an element,
+    TensorFlow reads no big-endian bundle, and inert makes it one that it reads."""
+    items, data, arrays = {b"": field(1, 1) + field(2, 1) + field(3, field(1, 1))}, b"", {}
+    for name in sorted(TYPES):
+        dtype = tf.dtypes.as_dtype(name)
+        array = arrays[name] = (np.arange(6).reshape(2, 3) % (2 if dtype.size == 1 else 6)).astype(dtype.as_numpy_dtype)
+        unit = array.dtype.itemsize // (2 if array.dtype.kind == "c" else 1)
+        raw = array.reshape(-1).view(f"u{unit}").byteswap().tobytes()
+        items[name.encode()] = entry(dtype.as_datatype_enum, (2, 3), len(data), len(raw), stored(raw))
+        data += raw
+    (tmp_path / "big.index").write_bytes(table(items))
+    (tmp_path / "big.data-00000-of-00001").write_bytes(data)
+    inert.convert(tmp_path / "big", tmp_path / "little")
+    assert same(tmp_path / "little") == len(TYPES)
+    big, little = (tf.train.load_checkpoint(str(tmp_path / name)) for name in ("big", "little"))
+    with inert.open(tmp_path / "big") as checkpoint:
+        for name, array in arrays.items():
+            assert b"".join(checkpoint.tensors[name].chunks()) == array.tobytes() == np.asarray(little.get_tensor(name)).tobytes()
+            if tf.dtypes.as_dtype(name).as_datatype_enum < 24:
+                assert np.asarray(big.get_tensor(name)).tobytes() == array.tobytes()
+
+
+@pytest.mark.parametrize("kind", ["zip", "tar"])
+def test_out_of_an_archive(kind: str, tmp_path: Path) -> None:
+    tf.train.Checkpoint(model=Model(7.0)).save(str(tmp_path / "run" / "ckpt"))
+    shutil.make_archive(str(tmp_path / "run"), kind, tmp_path, "run")
+    inert.convert(f"{tmp_path / 'run'}.{kind}", tmp_path / "out.index")
+    assert files(tmp_path / "run" / "ckpt-1") == files(tmp_path / "out")
+    model = Model(0.0)
+    tf.train.Checkpoint(model=model).read(str(tmp_path / "out")).assert_existing_objects_matched()
+    assert model.kernel.numpy().tolist() == [[7.0] * 3] * 2

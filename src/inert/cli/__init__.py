@@ -24,6 +24,7 @@ COMMANDS = {
     "info": "say what the file is, what is in it, and whether torch would load it",
     "show": "show one tensor (values, statistics) or any other value",
     "parts": "list the records of the file with offset, size and checksum; reads no pickle",
+    "view": "show it as a web page, on this machine only",
     "scan": "say what loading it as a pickle would import and call, and whether that is dangerous",
     "diff": "say what differs between two checkpoints: tensors, elements, other values",
     "verify": "check files to the byte: structure, checksums, every file of a set",

@@ -57,7 +57,13 @@ def parser() -> Parser:
     made.add_argument("--device", choices=("cpu",), help="as if all tensors had been saved from there")
     made.add_argument("--numpy", type=int, choices=(1, 2), default=0, help="names in the pickle as this NumPy has them")
     made.add_argument("--protocol", type=int, choices=(2, 3, 4, 5), default=2, help="of the pickle that is written anew (default: 2)")
-    made.add_argument("--alignment", metavar="BYTES", type=int, default=64, help="of the records in a new archive (default: 64)")
+    made.add_argument(
+        "--alignment",
+        metavar="BYTES",
+        type=int,
+        default=0,
+        help="of the records in a new archive (default: 64), or of TensorFlow's tensors (1)",
+    )
     made.add_argument("--max-shard-size", metavar="SIZE", default="0", help="in shards as Hugging Face or TensorFlow has them, such as 5GB")
     made.add_argument("--leaves", choices=LEAVES, default="lost", help="what becomes of values that the format does not hold")
     made.add_argument("--no-sync", action="store_true", help="do not wait until the file is on the disk")

@@ -7,6 +7,7 @@ Refuses to know: what is shown, and rich (see terminal.py).
 
 from __future__ import annotations
 
+from .. import words
 from ..errors import one_line
 from ..report.plain import Mark
 
@@ -15,33 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
+size, counted, shape = words.size, words.counted, words.shape
 WIDE = 80  # columns of a cell that others are lined up with; a longer one pushes its own line only
 CELL, WHOLE = 300, 1 << 20  # characters of a cell; of one that is to be whole
 ROOM = 100  # characters of a list or dict that stands in one line
-UNITS = ("kB", "MB", "GB", "TB", "PB", "EB")
-
-
-def size(count: int, exact: bool = False) -> str:
-    """Bytes as people read them, in powers of 1000: 32 B, 1.2 MB, 400 kB."""
-    if exact:
-        return str(count)
-    if count < 1000:
-        return f"{count} B"
-    amount = float(count)
-    for unit in UNITS:
-        amount /= 1000
-        if amount < 999.5 or unit == UNITS[-1]:
-            break
-    return f"{amount:.3g} {unit}" if amount < 999.5 else f"{amount:,.0f} {unit}"
-
-
-def counted(count: int, word: str) -> str:
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
-
-
-def shape(sizes: Sequence[int]) -> str:
-    """[3,224,224], without blanks: one word for the tools that take columns apart."""
-    return f"[{','.join(map(str, sizes))}]"
 
 
 def clean(text: str, limit: int = CELL) -> str:

@@ -71,6 +71,24 @@ class Folder(Source):
         cache, snapshots, _ = home.rpartition(f"{os.sep}snapshots{os.sep}")
         return bool(snapshots) and os.path.dirname(real) == os.path.join(cache, "blobs")
 
+    def has(self, name: str) -> bool:
+        """Whether a file is there, under a name that does not lead out of the folder."""
+        try:
+            return os.path.isfile(self.place(name))
+        except FormatError:
+            return False
+
+    def below(self, lead: str) -> Folder | None:
+        """The folder at ``lead`` in this one (itself for ""); None where there is none."""
+        if not lead:
+            return self
+        return Folder(os.path.join(self.path, lead)) if os.path.isdir(os.path.join(self.path, lead)) else None
+
+    def folders(self) -> list[str]:
+        """The names of the folders right in this one."""
+        with os.scandir(self.path) as entries:
+            return sorted(entry.name for entry in entries if entry.is_dir())
+
     def open(self, name: str) -> Source:
         """A file of the folder, closed with it. FormatError for a name that leads out of it, FileNotFoundError for none."""
         path = self.place(name)
@@ -78,9 +96,13 @@ class Folder(Source):
             raise FormatError(f"{name[:200]!r} is no plain file", part=self.name)
         if len(self._opened) < HELD:
             return self.adopt(FileSource(path))
+        return self.adopt(self.afar(name))
+
+    def afar(self, name: str) -> Source:
+        """A file of the folder that nobody closes: one of many, opened for each reading."""
         from ..beside import BesideSource
 
-        return self.adopt(BesideSource(path))
+        return BesideSource(self.place(name))
 
     def size_of(self, name: str) -> int:
         """Bytes of a file of the folder."""

@@ -19,20 +19,23 @@ from operator import lt
 from ..errors import FormatError, InertError, LimitError, TruncatedError
 from .crc32c import crc32c, masked
 from .protowire import encoded, varint
+from .sstableblock import Block
+from .sstablecolumns import columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+    from typing import Any
 
     from ..limits import Limits
     from ..source import Source, Span
+    from .sstablecolumns import Columns
 
     Bytes = bytes | memoryview
 
 FOOTER, TRAILER = 48, 5
 MAGIC = bytes.fromhex("57fb808b247547db")
 PLAIN, SNAPPY = 0, 1
-STRIDE = 1 << 16  # bytes from one restart to the next on average; a writer's are 16 entries
 KEPT = 64 << 20  # bytes of blocks that are kept for further keys
 COPIED = 1 << 20  # blocks up to this size are read as bytes, which are quicker to take apart than a view; larger ones hold tensors
 
@@ -51,124 +54,6 @@ class Fault:
         self.code = code
         self.message = message
         self.offset = offset
-
-
-class Block:
-    """One block's bytes without its trailer. ``base``: where they lie in the file, -1 where they were compressed."""
-
-    __slots__ = ("base", "budget", "copied", "data", "end", "places", "restarts")
-
-    def __init__(self, data: Bytes, base: int, budget: int) -> None:
-        self.data = data
-        self.base = base
-        self.budget = budget
-        self.copied = isinstance(data, bytes)
-        self.places: dict[bytes, tuple[int, int]] | None = None  # of every value, once somebody had to look at all of them
-        size = len(data)
-        count = int.from_bytes(data[size - 4 :], "little") if size >= 4 else 0
-        if not 0 < count <= (size - 4) // 4:
-            raise FormatError(f"a block of {size:,} bytes with {count:,} restarts", offset=max(base, 0))
-        self.restarts = count
-        self.end = size - 4 - 4 * count
-
-    def entries(self, at: int = 0) -> Iterator[tuple[bytes, int, int]]:
-        """(key, start and end of its value) in order, from a restart on. FormatError where an entry is damaged, LimitError where shared
-        prefixes make far more bytes of keys than there are bytes."""
-        data, end, key, budget = self.data, self.end, b"", self.budget
-        while at < end:
-            first = at
-            shared, own, length = data[at : at + 3] if at + 3 <= end else (128, 0, 0)
-            if shared | own | length < 0x80:
-                at += 3
-            else:
-                shared, at = varint(data, at, end)
-                own, at = varint(data, at, end)
-                length, at = varint(data, at, end)
-            start = at + own
-            at = start + length
-            if shared > len(key) or at > end:
-                raise self._beyond(first)
-            key = key[:shared] + (data[start - own : start] if self.copied else bytes(data[start - own : start]))
-            budget -= shared
-            if budget < 0:
-                raise _shares()
-            yield key, start, at
-
-    def pairs(self) -> tuple[list[bytes], list[bytes], FormatError | None]:
-        """Every key and every value, as copies; and what ended that too early. The same as ``entries``, in one loop: a listing's time goes
-        here."""
-        data, end, at, key, budget = bytes(self.data[: self.end]), self.end, 0, b"", self.budget
-        keys: list[bytes] = []
-        values: list[bytes] = []
-        try:
-            while at < end:
-                first = at
-                shared, own, length = data[at : at + 3] if at + 3 <= end else (128, 0, 0)
-                if shared | own | length < 0x80:
-                    at += 3
-                else:
-                    shared, at = varint(data, at, end)
-                    own, at = varint(data, at, end)
-                    length, at = varint(data, at, end)
-                start = at + own
-                stop = start + length
-                if shared > len(key) or stop > end:
-                    return keys, values, self._beyond(first)
-                key = key[:shared] + data[at:start] if shared else data[at:start]
-                budget -= shared
-                if budget < 0:
-                    raise _shares()
-                keys.append(key)
-                values.append(data[start:stop])
-                at = stop
-        except FormatError as error:
-            return keys, values, error
-        return keys, values, None
-
-    def _beyond(self, at: int) -> FormatError:
-        return FormatError("an entry reaches beyond its block", offset=max(self.base, 0) + at)
-
-    def find(self, key: bytes) -> tuple[int, int] | None:
-        """Start and end of the value of a key. Where halving over the restarts does not lead to it, or by long walks, every entry
-        is looked at, once: restarts that are wrong hide nothing and cost nothing."""
-        found = None
-        if self.places is None and self.end <= STRIDE * self.restarts:
-            try:
-                found = self.halve(key)
-            except FormatError:
-                found = None
-        if found is None:
-            if self.places is None:
-                self.places = {}
-                for held, start, end in self.entries():
-                    self.places.setdefault(held, (start, end))
-            found = self.places.get(key)
-        return found
-
-    def halve(self, key: bytes) -> tuple[int, int] | None:
-        """The same by halving alone, as TensorFlow does."""
-        low, high = 0, self.restarts - 1
-        while low < high:  # the last restart whose key is less than the wanted one
-            middle = (low + high + 1) // 2
-            if self._first(middle) < key:
-                low = middle
-            else:
-                high = middle - 1
-        for found, start, end in self.entries(self._restart(low)):
-            if found >= key:
-                return (start, end) if found == key else None
-        return None
-
-    def _restart(self, number: int) -> int:
-        at = self.end + 4 * number
-        return int.from_bytes(self.data[at : at + 4], "little")
-
-    def _first(self, number: int) -> bytes:
-        return next(self.entries(self._restart(number)), (b"", 0, 0))[0]
-
-
-def _shares() -> LimitError:
-    return LimitError("the keys of a block share far more bytes than it has", hint="raise Limits.name_bytes")
 
 
 class Table:
@@ -273,29 +158,41 @@ class Table:
                 faults.append(Fault("block", error.message, handle[0] if error.offset is None else error.offset))
             above = most
 
-    def listing(self, faults: list[Fault]) -> Iterator[tuple[list[bytes], list[bytes]]]:
-        """The keys and values of block after block, as copies: the same as ``entries``, quicker where values are small."""
+    def listing(self, faults: list[Fault]) -> Iterator[Columns | tuple[list[bytes], list[bytes]]]:
+        """The entries of block after block: as Columns, or keys and values as copies. The same as ``entries``, quicker where values are
+        small."""
         last, count, above = b"", 0, b""
         for handle, most in zip(self.handles, self.keys, strict=True):
-            try:
-                keys, values, wrong = self.block(handle).pairs()
-            except FormatError as error:
-                keys, values, wrong = [], [], error
+            found, wrong = self._rows(handle)
             if wrong is not None:
                 faults.append(Fault("block", wrong.message, handle[0] if wrong.offset is None else wrong.offset))
+            keys: Sequence[Any] = found[0] if isinstance(found, tuple) else found.keys
             if keys:
-                if not all(map(lt, keys, keys[1:])) or (count and keys[0] <= last):
-                    for before, key in pairwise([last, *keys] if count else keys):
-                        if key <= before:
-                            faults.append(_disorder(before, key, handle[0]))
-                last, count = keys[-1], count + len(keys)
-                if last > most or (keys[0] <= above and handle != self.handles[0]):
-                    text = f"the index has the key {most[:80]!r} for the block from {keys[0][:80]!r} to {last[:80]!r}"
+                first, end = (key if isinstance(key, bytes) else key.encode() for key in (keys[0], keys[-1]))
+                if count and first <= last:
+                    faults.append(_disorder(last, first, handle[0]))
+                if isinstance(found, tuple) and not all(map(lt, keys, keys[1:])):  # those of Columns ascend
+                    faults += [_disorder(before, key, handle[0]) for before, key in pairwise(keys) if key <= before]
+                last, count = end, count + len(keys)
+                if last > most or (first <= above and handle != self.handles[0]):
+                    text = f"the index has the key {most[:80]!r} for the block from {first[:80]!r} to {last[:80]!r}"
                     faults.append(Fault("order", text, handle[0]))
             above = most
             if count > self.limits.entries:
                 raise LimitError(f"more than {self.limits.entries:,} entries", part=self.source.name, hint="raise Limits.entries")
-            yield keys, values
+            yield found
+
+    def _rows(self, handle: tuple[int, int]) -> tuple[Columns | tuple[list[bytes], list[bytes]], FormatError | None]:
+        """What can be read of a block, and what ended that too early."""
+        try:
+            block = self.kept.get(handle) or self.block(handle)
+        except FormatError as error:
+            return ([], []), error
+        found = columns(block)
+        if found is not None:
+            return found, None
+        keys, values, wrong = block.pairs()
+        return (keys, values), wrong
 
     def span(self, block: Block, start: int, end: int) -> Span | None:
         """Where a value lies plainly in the file; None where its block is compressed."""

@@ -29,7 +29,8 @@ class Format:
     __slots__ = ("id", "module", "prefix", "summary")
 
     def __init__(self, id: str, module: str, summary: str, prefix: str = "") -> None:
-        """``prefix``: what may follow in the names of its files where people name a checkpoint by their common beginning, a pattern."""
+        """``prefix``: what may follow in the names of its files where people name a checkpoint by their common beginning, a pattern. The
+        files of such a format are found inside of archives too (containers/archived.py)."""
         self.id = id
         self.module = module
         self.summary = summary

@@ -14,15 +14,16 @@ from collections.abc import Mapping
 from threading import RLock
 
 from ..checkpoint import Calm, Content, Listing, Part
-from ..containers import sstable
 from ..errors import FormatError, InertError
 from ..finding import Finding
 from ..tensor import Tensor
 from ..tensorflow import graph
-from ..tensorflow.entries import Joined, Stored, listed, quick, stored
+from ..tensorflow.columns import Listed
+from ..tensorflow.entries import quick, stored
 from ..tensorflow.messages import entry
-from ..tensorflow.slices import decode, key_of, spelt
-from .tf_checks import FAULTS, index_checks, shard_checks
+from ..tensorflow.slices import decode, spelt
+from .tf_checks import index_checks, shard_checks
+from .tf_listing import Names, Pairs, Values
 from .tf_places import BUNDLE, find
 from .tf_shards import Bundle
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from ..limits import Limits
     from ..source import Source
+    from ..tensorflow.entries import Stored
     from .tf_places import Place
 
 
@@ -66,16 +68,17 @@ class Lazy(Mapping[str, Tensor]):
         return found
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.owner.entries())
+        return iter(self.owner.found().names)
 
     def __len__(self) -> int:
-        return len(self.owner.entries())
+        return len(self.owner.found().names)
 
     def items(self) -> ItemsView[str, Tensor]:
-        return self.owner.tensors().items()
+        found = self.owner.found()
+        return Pairs(self, found.names, found.made)
 
     def values(self) -> ValuesView[Tensor]:
-        return self.owner.tensors().values()
+        return Values(self, self.owner.found().made)
 
 
 class TfBundle(Content):
@@ -94,13 +97,11 @@ class TfBundle(Content):
             raise FormatError("its parts are of different byte orders", part=source.name)
         self.known: dict[str, Tensor] = {}  # looked up one by one
         self.lock = RLock()
-        self.stored: dict[str, Stored] = {}
-        self.slices: list[tuple[Bundle, bytes, bytes]] = []  # entries of slices: bundle, key, entry
-        self.odd: list[Finding] = []
-        self._listed = False
+        self.objects = any(bundle.has(graph.KEY.encode()) for bundle in self.bundles)
+        self._stored: dict[str, Stored] = {}  # the entries of those
+        self._found: Names | None = None
         self._tensors: dict[str, Tensor] | None = None
         self._nodes: tuple[list[graph.Node], list[Finding]] | None = None
-        self.objects = any(bundle.has(graph.KEY.encode()) for bundle in self.bundles)
 
     def plain(self) -> bool:
         return False  # an index from a stream is not all of it
@@ -112,7 +113,7 @@ class TfBundle(Content):
 
     def one(self, name: str) -> Tensor | None:
         """A tensor by its name, at the cost of one block of the index."""
-        if self._tensors is None and name and not name.startswith("\0") and len(self.bundles) == 1:
+        if self._found is None and name and not name.startswith("\0") and len(self.bundles) == 1:
             known = self.known.get(name)
             if known is not None:
                 return known
@@ -124,98 +125,31 @@ class TfBundle(Content):
                 found = stored(bundle, key, raw, bundle.heads)
             except FormatError:
                 return self.tensors().get(name)
+            path = graph.path_of(name) if self.objects else (name,)
             with self.lock:
-                return self.known.setdefault(name, self._placed(name, found))
+                self._stored.setdefault(name, found)
+                return self.known.setdefault(name, Tensor(found, self.limits, name, path[:-1], path[-1] if path else name))
         return self.tensors().get(name)
 
-    def _placed(self, name: str, found: Stored) -> Tensor:
-        path = graph.path_of(name) if self.objects else (name,)
-        return Tensor(found, self.limits, name, path[:-1], path[-1] if path else name)
-
-    def tensors(self) -> dict[str, Tensor]:
+    def found(self) -> Names:
         """All tensors in the order of their keys, from one pass over the index."""
         with self.lock:
-            if self._tensors is None:
+            if self._found is None:
                 with Calm():
-                    self.entries()
-                    limits = self.limits
-                    if self.objects:
-                        made = {name: self._placed(name, found) for name, found in self.stored.items()}
-                    else:
-                        made = {name: Tensor(found, limits, name, (), name) for name, found in self.stored.items()}
-                self._tensors = made | self.known
-            return self._tensors
+                    made = Names(self)
+                self.objects = made.objects
+                for name, tensor in self.known.items():
+                    made.keep(name, tensor, self._stored[name])
+                self._found = made
+            return self._found
 
-    def entries(self) -> dict[str, Stored]:
-        """What the index has of every tensor."""
+    def tensors(self) -> dict[str, Tensor]:
+        """The same by name."""
         with self.lock:
-            if not self._listed:
-                with Calm():
-                    self._list()
-                self._listed = True
-            return self.stored
-
-    def _list(self) -> None:
-        parted: dict[str, list[Stored]] = {}
-        budget = self.limits.name_bytes
-        for bundle in self.bundles:
-            faults: list[sstable.Fault] = []
-            for keys, values in bundle.table.listing(faults):
-                while keys and not keys[0]:  # the header; a second one is out of order
-                    del keys[0], values[0]
-                if keys and keys[0] < b"\1":
-                    keys, values = self._apart(bundle, keys, values)
-                budget -= sum(map(len, keys))
-                if budget < 0:
-                    self.odd.append(Finding("names-limit", f"{len(self.stored):,} tensors are listed", bundle.name))
-                    break
-                for name, found in zip(names_of(keys), listed(bundle, keys, values, bundle.heads), strict=True):
-                    if type(found) is Stored and not found.key and name not in self.stored:
-                        self.stored[name] = found
-                    else:
-                        self._odd(bundle, name, found, parted)
-            self.odd += [Finding(FAULTS[one.code], one.message, bundle.name, one.offset) for one in faults]
-        self._join(parted)
-        self.objects = self.objects or graph.KEY in self.stored
-
-    def _apart(self, bundle: Bundle, keys: list[bytes], values: list[bytes]) -> tuple[list[bytes], list[bytes]]:
-        """Keys and values without those of slices, which are put aside."""
-        self.slices += [(bundle, key, raw) for key, raw in zip(keys, values, strict=True) if key[:1] == b"\0"]
-        plain = [(key, raw) for key, raw in zip(keys, values, strict=True) if key[:1] > b"\0"]
-        return [key for key, _ in plain], [raw for _, raw in plain]
-
-    def _odd(self, bundle: Bundle, name: str, found: Stored | FormatError, parted: dict[str, list[Stored]]) -> None:
-        """An entry that is none, of a tensor of slices, or of a name that is known already: the first one counts, as for TensorFlow."""
-        if isinstance(found, FormatError):
-            self.odd.append(Finding("tf-entry", f"the entry of {name[:200]!r}: {found.message}", bundle.name, None, (name,)))
-        elif found.key:
-            parted.setdefault(name, []).append(found)
-            self.stored.setdefault(name, found)
-        elif self.stored[name].head.bundle is not bundle:
-            self.odd.append(Finding("tf-order", f"{name[:200]!r} stands in two parts", bundle.name, None, (name,)))
-
-    def _join(self, parted: dict[str, list[Stored]]) -> None:
-        """Tensors of slices, which may be entries of several parts; slices that no tensor is made of are tensors of their own."""
-        used: set[bytes] = set()
-        for name, parts in parted.items():
-            entries = [(part.head.bundle, part.entry()) for part in parts]
-            if len(parts) > 1:
-                self.stored[name] = joined = Joined(parts[0].head, parts[0].raw, parts[0].key)
-                joined.others = entries[1:]
-            used |= {key_of(parts[0].key, extents) for _, one in entries for extents in one.slices}
-        for bundle, key, raw in self.slices:
-            if key in used:
-                continue
-            name = str(key, "utf-8", "surrogateescape")
-            try:
-                self.stored[name] = stored(bundle, key, raw, bundle.heads)
-            except FormatError as error:
-                self.odd.append(Finding("tf-entry", f"the entry of a slice: {error.message}", bundle.name, None, (name,)))
-            slice_of = decode(key)
-            if slice_of is not None:
-                text = f"a slice of {str(slice_of[0], 'utf-8', 'replace')[:200]!r}, which has no such slice"
-                self.odd.append(Finding("tf-slice-stray", text, bundle.name, None, (name,)))
-        self.slices = [one for one in self.slices if one[1] in used]
+            if self._tensors is None:
+                found = self.found()
+                self._tensors = dict(zip(found.names, found.made, strict=True))
+            return self._tensors
 
     # -- objects ----------------------------------------------------------------------------------------------------------------
 
@@ -265,15 +199,15 @@ class TfBundle(Content):
 
     def places(self) -> Iterator[tuple[str, Bundle, int, int, int, bytes]]:
         """(name, bundle, shard, offset, size, entry) of whatever lies in one run of a data file: tensors, and slices under their names."""
-        self.entries()
-        named: list[tuple[str, Any, bytes]] = [(name, one.head.bundle, one.raw) for name, one in self.stored.items()]
-        for home, key, raw in self.slices:
+        found = self.found()
+        named = list(zip(found.names, map(self.entry, found.names, found.made), strict=True))
+        for home, key, raw in found.slices:
             whole_name, extents = decode(key) or (key, ())
-            named.append((f"{str(whole_name, 'utf-8', 'surrogateescape')}[{spelt(extents)}]", home, raw))
-        for name, bundle, raw in named:
-            found = quick(raw)
-            if found is not None:
-                yield name, bundle, *found, raw
+            named.append((f"{str(whole_name, 'utf-8', 'surrogateescape')}[{spelt(extents)}]", (home, raw)))
+        for name, (bundle, raw) in named:
+            place = quick(raw)
+            if place is not None:
+                yield name, bundle, *place, raw
                 continue
             try:
                 whole = entry(raw)
@@ -281,6 +215,13 @@ class TfBundle(Content):
                 continue  # noted when it was listed
             if not whole.slices:
                 yield name, bundle, whole.shard, whole.offset, whole.size, raw
+
+    def entry(self, name: str, tensor: Tensor) -> tuple[Any, bytes]:
+        """The bundle and the entry of a tensor."""
+        if isinstance(tensor, Listed):
+            return tensor.run.bundle, tensor.run.raw(name)
+        kept = self.found().stored[name]
+        return kept.head.bundle, kept.raw
 
     def parts(self) -> dict[str, Part]:
         made = {bundle.name: Part(bundle.name, bundle.file.name, 0, bundle.file.size, "index") for bundle in self.bundles}
@@ -306,8 +247,7 @@ class TfBundle(Content):
         return (data,)
 
     def notes(self) -> list[Finding]:
-        self.entries()
-        found = [*self.place.notes, *(note for bundle in self.bundles for note in bundle.notes), *self.odd]
+        found = [*self.place.notes, *(note for bundle in self.bundles for note in bundle.notes), *self.found().odd]
         for bundle in self.bundles:
             found += index_checks(bundle)
         return [*found, *shard_checks(self)]
@@ -317,10 +257,3 @@ class TfBundle(Content):
         self.named.close()
         for bundle in self.bundles:
             bundle.file.close()
-
-
-def names_of(keys: list[bytes]) -> list[str]:
-    """The keys as texts; bytes that are no UTF-8 are kept as surrogates."""
-    whole = str(b"\0".join(keys), "utf-8", "surrogateescape")
-    names = whole.split("\0") if keys else []
-    return names if len(names) == len(keys) else [str(key, "utf-8", "surrogateescape") for key in keys]

@@ -14,12 +14,13 @@ from __future__ import annotations
 import os
 import re
 
+from ..containers.archived import Archived, Member
 from ..containers.folder import Folder, Prefix, around, unsafe
 from ..containers.protowire import DELIMITED, fields
 from ..containers.sstable import Table, is_table
 from ..errors import FormatError, InertError
-from ..files import FileSource
 from ..finding import Finding
+from .tf_state import candidates, named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,16 +31,11 @@ INDEX, META, STATE = ".index", ".meta", "checkpoint"
 DATA = re.compile(r"(.+)\.data-(\d{5,10})-of-(\d{5,10})", re.S)
 PIECE = re.compile(r"(.+)(?<!\.data)-(\d{5,10})-of-(\d{5,10})", re.S)
 PART = re.compile(r"(part)-(\d{5,10})-of-(\d{5,10})\.index")
-ANY = re.compile(r"-\?{5}-of-[\d?]{5,10}$")  # how a state file spells all shards of the first version
 TEMPORARY = re.compile(r"_temp(?:_[0-9a-f]{32})?$")
 STEP = re.compile(r"(\d+)\D*$")
 SAVED_MODEL = ("saved_model.pb", "saved_model.pbtxt")
 VARIABLES = "variables/variables"
 FEW = 100  # files of a folder that are all looked into for a table
-STATES = 1 << 20  # bytes of a state file
-QUOTED = re.compile(r'^\s*(model_checkpoint_path|all_model_checkpoint_paths)\s*:\s*"((?:[^"\\\n]|\\.)*)"', re.M)
-ESCAPED = re.compile(r"\\([0-7]{1,3}|x[0-9a-fA-F]{1,2}|.)", re.S)
-ESCAPES = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11}
 
 BUNDLE, V1 = "bundle", "v1"
 
@@ -65,7 +61,7 @@ class Place:
 def find(source: Source, limits: Limits) -> Place | None:
     """The checkpoint that a file, folder or prefix is or belongs to. FormatError where it belongs to one of which the files that say what
     is in it are not there."""
-    if isinstance(source, Prefix):
+    if isinstance(source, (Prefix, Archived)) and source.stem:
         place = at(source, source.stem, limits)
         if place is None:
             raise _without_index(source, source.stem, limits)
@@ -80,8 +76,8 @@ def find(source: Source, limits: Limits) -> Place | None:
 
 def _table(source: Source, base: str, limits: Limits) -> Place:
     """A table was named: what its first entry says it is, or its name where that cannot be read."""
-    folder, named = around(source), base.endswith(INDEX)
-    kind = BUNDLE if named else V1
+    folder, index = _around(source), base.endswith(INDEX)
+    kind = BUNDLE if index else V1
     try:
         first = Table(source, limits).get(b"")
         kind = kind if first is None else V1 if next(fields(first))[:2] == (1, DELIMITED) else BUNDLE
@@ -89,32 +85,33 @@ def _table(source: Source, base: str, limits: Limits) -> Place:
         pass  # whoever reads it says what is wrong
     piece = PIECE.fullmatch(base)
     if kind == V1 and piece and folder is not None:
-        shards = pieces_of(piece[1], Folder.names(folder, limits))
+        shards = pieces_of(piece[1], all_of(folder, limits))
         if base in shards:
             return Place(V1, folder, shards).noted(*_absent(shards, folder.name))
     data = DATA.fullmatch(base)
     if data is not None and kind == BUNDLE:
         text = f"by its content it is the index {data[1]}{INDEX}"
         return Place(kind, folder, [data[1]], source).noted(Finding("tf-index-name", text, source.name))
-    return Place(kind, folder, [base[: -len(INDEX)] if named and kind == BUNDLE else base], source)
+    return Place(kind, folder, [base[: -len(INDEX)] if index and kind == BUNDLE else base], source)
 
 
 def _beside(source: Source, base: str, limits: Limits) -> Place | None:
     """A file that belongs to a checkpoint by its name."""
     data = DATA.fullmatch(base)
-    stem = data[1] if data else base[: -len(META)] if base.endswith(META) else ""
-    if base.endswith(INDEX) and base != INDEX:
-        _no_table(source, base[: -len(INDEX)], limits)
+    index = base.endswith(INDEX) and base != INDEX
+    stem = data[1] if data else base[: -len(INDEX if index else META)] if index or base.endswith(META) else ""
     state = base == STATE or source.read(0, min(21, source.size)) == b"model_checkpoint_path"
     if not (stem or state or base in SAVED_MODEL):
         return None
-    folder = around(source)
+    folder = _around(source)
     if folder is None:
         return None
     if state:
         return in_state(folder, source, limits)
     if not stem:
         return at(folder, VARIABLES, limits)
+    if index and not any((match := DATA.fullmatch(name)) and match[1] == stem for name in all_of(folder, limits)):
+        return None  # somebody else's index
     place = at(folder, stem, limits)
     if place is None and data:
         from .foreign import describe
@@ -124,29 +121,21 @@ def _beside(source: Source, base: str, limits: Limits) -> Place | None:
     return place
 
 
-def _no_table(source: Source, stem: str, limits: Limits) -> None:
-    """FormatError where a file is called an index and its data files lie beside it, but it is no table."""
-    folder = around(source)
-    names = Folder.names(folder, limits) if folder is not None else []
-    if folder is not None and any(match[1] == stem for match in map(DATA.fullmatch, names) if match):
-        raise _without_index(folder, stem, limits)
-
-
 def at(folder: Folder, stem: str, limits: Limits) -> Place | None:
     """The checkpoint under a prefix in a folder: an index, a table or its shards, or parts that were never merged."""
     if unsafe(stem):
         return None
-    if has(folder, stem + INDEX):
+    if folder.has(stem + INDEX):
         if not _opens_as_table(folder, stem + INDEX):
             raise _without_index(folder, stem, limits)
         return Place(BUNDLE, folder, [stem])
-    if has(folder, stem) and _opens_as_table(folder, stem):
+    if folder.has(stem) and _opens_as_table(folder, stem):
         return Place(V1, folder, [stem])
     lead, _, base = stem.rpartition("/")
-    home = Folder(os.path.join(folder.path, lead)) if lead else folder
-    if not os.path.isdir(home.path):
+    home = folder.below(lead)
+    if home is None:
         return None
-    names = Folder.names(home, limits)
+    names = all_of(home, limits)
     shards = pieces_of(base, names)
     if shards:
         return Place(V1, folder, [f"{lead}/{name}" if lead else name for name in shards]).noted(*_absent(shards, home.name))
@@ -163,9 +152,9 @@ def pieces_of(stem: str, names: list[str]) -> list[str]:
 def in_folder(folder: Folder, limits: Limits) -> Place | None:
     """The checkpoint of a folder: what its state file names, a SavedModel's variables, or what lies in it."""
     names = folder.names(limits)
-    if STATE in names and has(folder, STATE):
+    if STATE in names and folder.has(STATE):
         file = folder.open(STATE)
-        if QUOTED.search(file.read(0, min(file.size, STATES)).decode("utf-8", "replace")):
+        if named(file)[0]:
             return in_state(folder, file, limits)
     if set(SAVED_MODEL) & set(names):
         return at(folder, VARIABLES, limits)
@@ -174,8 +163,8 @@ def in_folder(folder: Folder, limits: Limits) -> Place | None:
         return _unmerged(folder, parts, "")
     stems = [name[: -len(INDEX)] for name in names if name.endswith(INDEX) and _opens_as_table(folder, name)]
     if not stems:
-        whole = [match for match in map(PIECE.fullmatch, names) if match and int(match[2]) == 0]
-        stems = [match[1] for match in whole if _opens_as_table(folder, match[0])]
+        firsts = {match[1]: match[0] for match in map(PIECE.fullmatch, reversed(names)) if match}
+        stems = [stem for stem, first in firsts.items() if _opens_as_table(folder, first)]
     if not stems and len(names) <= FEW:
         stems = [name for name in names if not DATA.fullmatch(name) and _opens_as_table(folder, name)]
     if not stems:
@@ -202,15 +191,12 @@ def _step(stem: str) -> tuple[int, str]:
 
 def in_state(folder: Folder, file: Source, limits: Limits) -> Place | None:
     """The newest checkpoint that a state file names, or the newest that is there."""
-    raw = file.read(0, min(file.size, STATES)).decode("utf-8", "surrogateescape")
-    found = [(match[1], _unquoted(match[2])) for match in QUOTED.finditer(raw)]
-    newest = [path for kind, path in found if kind == "model_checkpoint_path"][-1:]
+    newest, older = named(file)
     if not newest:
         return None
-    older = [path for kind, path in reversed(found) if kind != "model_checkpoint_path" and path not in newest]
     missing: list[str] = []
-    for path in [*newest, *older[:100]]:
-        for stem in _candidates(path):
+    for path in [newest, *older[:100]]:
+        for stem in candidates(path):
             place = at(folder, stem, limits)
             if place is None:
                 continue
@@ -221,35 +207,7 @@ def in_state(folder: Folder, file: Source, limits: Limits) -> Place | None:
             return place
         missing.append(path)
     hint = "get PREFIX.index and its .data files and put them beside it"
-    raise FormatError(f"it names the checkpoint {newest[0][:200]!r}, of which nothing is beside it", part=file.name, hint=hint)
-
-
-def _candidates(path: str) -> list[str]:
-    """What a path may be inside the folder: itself where it is relative, else its last steps, the shortest first."""
-    plain = ANY.sub("", path.replace("\\", "/"))
-    steps = [step for step in plain.split("/") if step not in ("", ".")]
-    tails = ["/".join(steps[-count:]) for count in range(1, min(len(steps), 8) + 1)]
-    if not plain.startswith("/") and not re.match("[A-Za-z]:", plain):
-        tails.insert(0, "/".join(steps))
-    return [tail for tail in dict.fromkeys(tails) if not unsafe(tail)]
-
-
-def _unquoted(text: str) -> str:
-    """A text-format string's C escapes undone; they are of bytes."""
-
-    def one(match: re.Match[str]) -> bytes:
-        code = match[1]
-        if code[0] in "01234567":
-            return bytes((int(code, 8) & 0xFF,))
-        if code[0] == "x" and len(code) > 1:
-            return bytes((int(code[1:], 16),))
-        return bytes((ESCAPES[code],)) if code in ESCAPES else code.encode("utf-8", "surrogateescape")
-
-    made, end = b"", 0
-    for match in ESCAPED.finditer(text):
-        made += text[end : match.start()].encode("utf-8", "surrogateescape") + one(match)
-        end = match.end()
-    return (made + text[end:].encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
+    raise FormatError(f"it names the checkpoint {newest[:200]!r}, of which nothing is beside it", part=file.name, hint=hint)
 
 
 # -- parts and what is missing ------------------------------------------------------------------------------------------------
@@ -257,7 +215,7 @@ def _unquoted(text: str) -> str:
 
 def _parts(folder: Folder, limits: Limits) -> list[str]:
     """The indexes of a save's parts that lie in a folder, without ``.index``."""
-    return [name[: -len(INDEX)] for name in Folder.names(folder, limits) if PART.fullmatch(name) and _opens_as_table(folder, name)]
+    return [name[: -len(INDEX)] for name in all_of(folder, limits) if PART.fullmatch(name) and _opens_as_table(folder, name)]
 
 
 def _unmerged(folder: Folder, parts: list[str], lead: str) -> Place:
@@ -281,11 +239,11 @@ def _absent(names: list[str], where: str) -> list[Finding]:
 def _parts_below(folder: Folder, stem: str, limits: Limits) -> Place | None:
     """Parts in a temporary folder of a prefix; of any prefix where none is given."""
     lead, _, base = stem.rpartition("/")
-    path = os.path.join(folder.path, lead)
-    with os.scandir(path) as entries:
-        homes = [entry.name for entry in entries if entry.name.startswith(base) and TEMPORARY.search(entry.name) and entry.is_dir()]
-    for name in sorted(homes):
-        parts = _parts(Folder(os.path.join(path, name)), limits)
+    around_it = folder.below(lead)
+    homes = around_it.folders() if around_it is not None else []
+    for name in homes:
+        home = folder.below(f"{lead}/{name}" if lead else name) if name.startswith(base) and TEMPORARY.search(name) else None
+        parts = _parts(home, limits) if home is not None else []
         if parts and (not base or TEMPORARY.fullmatch(name[len(base) :])):
             return _unmerged(folder, parts, f"{lead}/{name}/" if lead else f"{name}/")
     return None
@@ -294,12 +252,12 @@ def _parts_below(folder: Folder, stem: str, limits: Limits) -> Place | None:
 def _without_index(folder: Folder, stem: str, limits: Limits) -> FormatError:
     """What to say of a checkpoint whose index is not there."""
     lead, _, base = stem.rpartition("/")
-    home = Folder(os.path.join(folder.path, lead)) if lead else folder
-    shards = [name for name in Folder.names(home, limits) if (match := DATA.fullmatch(name)) and match[1] == base]
+    home = folder.below(lead) or folder
+    shards = [name for name in all_of(home, limits) if (match := DATA.fullmatch(name)) and match[1] == base]
     size = sum(home.size_of(name) for name in shards)
     data = f"{len(shards):,} of its data files {'are' if len(shards) != 1 else 'is'} there ({size:,} bytes), without names, types or shapes"
     lost = "is missing"
-    if has(folder, stem + INDEX):
+    if folder.has(stem + INDEX):
         from .foreign import describe
 
         lost = "is none: " + describe(folder.open(stem + INDEX))[1]
@@ -310,23 +268,19 @@ def _without_index(folder: Folder, stem: str, limits: Limits) -> FormatError:
     return FormatError(text, part=folder.name, hint=f"get {stem}{INDEX} of the same save")
 
 
-def has(folder: Folder, name: str) -> bool:
-    """Whether a file is there, under a name that does not lead out of the folder."""
-    try:
-        return os.path.isfile(folder.place(name))
-    except InertError:
-        return False
+def all_of(folder: Folder, limits: Limits) -> list[str]:
+    """The files right in a folder; of a Prefix, of its whole folder."""
+    return Folder.names(folder, limits) if isinstance(folder, Prefix) else folder.names(limits)
+
+
+def _around(source: Source) -> Folder | None:
+    """The folder that a file lies in, on a disk or in an archive."""
+    return source.home if isinstance(source, Member) else around(source)
 
 
 def _opens_as_table(folder: Folder, name: str) -> bool:
     try:
-        path = folder.place(name)
-        if not os.path.isfile(path):
-            return False
-        file = FileSource(path)
+        file = folder.afar(name) if folder.has(name) else None
+        return file is not None and is_table(file)
     except (InertError, OSError):
         return False
-    try:
-        return is_table(file)
-    finally:
-        file.close()

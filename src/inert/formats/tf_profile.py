@@ -50,6 +50,24 @@ def variable_of(name: str, known: Mapping[str, dict[str, Any]]) -> dict[str, Any
     return made | {"role": "variable"}
 
 
+def keras_slots(told: dict[str, dict[str, Any]]) -> None:
+    """Keras 3 gives a slot no place in the graph, only a name: OPTIMIZER/PATH_OF_THE_VARIABLE_SLOT, its steps joined by underscores."""
+    known = {
+        said["full_name"].replace("/", "_"): said["full_name"]
+        for said in told.values()
+        if said["role"] == "variable" and said.get("full_name")
+    }
+    for said in told.values():
+        if said["role"] != "optimizer" or "slot" in said or "/" not in said.get("full_name", ""):
+            continue
+        full = said["full_name"].partition("/")[2]
+        at = full.rfind("_")
+        while at > 0 and full[:at] not in known:
+            at = full.rfind("_", 0, at)
+        if at > 0:
+            said |= {"slot": full[at + 1 :], "of": known[full[:at]]}
+
+
 def profile(tensors: Mapping[str, Tensor], nodes: list[graph.Node], objects: bool, facts: dict[str, Any]) -> dict[str, Any]:
     """The profile of tensors by name; ``facts`` of the container are put first."""
     known = graph.variables(nodes)
@@ -57,16 +75,18 @@ def profile(tensors: Mapping[str, Tensor], nodes: list[graph.Node], objects: boo
     roles: dict[str, list[int]] = {}
     slots: dict[str, int] = {}
     variables: dict[str, Any] = {}
+    told = {name: variable_of(name, known) for name in tensors}
+    keras_slots(told)
     for name, tensor in tensors.items():
         size = max(tensor.nbytes, 0)
-        said = variable_of(name, known)
+        said = told[name]
         for entry in (sections.setdefault(name.partition("/")[0], [0, 0]), roles.setdefault(said["role"], [0, 0])):
             entry[0] += size
             entry[1] += 1
         if "slot" in said:
             slots[said["slot"]] = slots.get(said["slot"], 0) + 1
-        if known:
-            variables[name] = {key: said[key] for key in ("full_name", "slot", "of") if said.get(key)}
+        if said["role"] != "object" and (known or said["role"] != "variable"):
+            variables[name] = {key: said[key] for key in ("role", "full_name", "slot", "of") if said.get(key)}
     optimizer = {"tensors": roles["optimizer"][1], "nbytes": roles["optimizer"][0], "slots": slots} if "optimizer" in roles else None
     trained = roles.get("variable", [0, 0])
     how = "objects (tf.train.Checkpoint, SavedModel or Keras)" if objects else "variables by name (tf.train.Saver)"

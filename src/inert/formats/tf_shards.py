@@ -8,7 +8,6 @@ Facts: TensorFlow 2.21 tensor_bundle.cc.
 
 from __future__ import annotations
 
-from ..beside import BesideSource
 from ..containers import sstable
 from ..containers.folder import Folder
 from ..errors import FormatError, InertError
@@ -102,7 +101,7 @@ class Bundle:
             return made
         try:
             kept = len(self.shards) < HELD
-            file: Source = self.folder.open(made.name) if kept else BesideSource(self.folder.place(made.name))
+            file: Source = self.folder.open(made.name) if kept else self.folder.afar(made.name)
             made.file, made.missing = file, stub(file) if file.size < STUB else ""
         except InertError as error:
             made.missing = error.message

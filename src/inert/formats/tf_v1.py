@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..checking import Inspector
+    from ..containers.sstableblock import Block
     from ..dtypes import DType
     from ..limits import Limits
     from ..source import Source, Span
@@ -230,7 +231,7 @@ class TfV1(Content):
 # -- values -----------------------------------------------------------------------------------------------------------------------
 
 
-def _amiss(block: sstable.Block, kind: str, pieces: list[tuple[int, int]], dtype: DType, count: int) -> str:
+def _amiss(block: Block, kind: str, pieces: list[tuple[int, int]], dtype: DType, count: int) -> str:
     """Why the values cannot be so many elements, as far as their bytes tell without being read; "" where they may be."""
     size = sum(stop - at for at, stop in pieces)
     if kind == NUMBERS:  # one to ten bytes each
@@ -238,7 +239,7 @@ def _amiss(block: sstable.Block, kind: str, pieces: list[tuple[int, int]], dtype
     return "" if size == count * dtype.itemsize else f"{size:,} bytes of values for {count:,} elements of {dtype}"
 
 
-def _span(shard: Shard, block: sstable.Block, kind: str, pieces: list[tuple[int, int]], dtype: DType, count: int) -> Span:
+def _span(shard: Shard, block: Block, kind: str, pieces: list[tuple[int, int]], dtype: DType, count: int) -> Span:
     """The elements: where they lie in the file, where that is as they are; else a copy of them."""
     if kind != NUMBERS and len(pieces) == 1 and (found := shard.table.span(block, *pieces[0])) is not None:
         return found

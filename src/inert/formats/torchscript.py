@@ -90,7 +90,7 @@ def with_constants(root: Any, constants: list[Any]) -> Any:
     """The module under its own names, and the constants as TorchScript's source calls them: CONSTANTS.c0 …"""
     if not constants:
         return root
-    return Joined([("" if type(root) is Tensor else HERE, root), ("CONSTANTS", {f"c{i}": value for i, value in enumerate(constants)})])
+    return Joined([("" if isinstance(root, Tensor) else HERE, root), ("CONSTANTS", {f"c{i}": value for i, value in enumerate(constants)})])
 
 
 class Pickles(Mapping[str, Document]):

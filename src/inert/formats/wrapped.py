@@ -12,13 +12,16 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from ..containers.folder import neighbours
+from ..containers.archived import Archived, Member, home_of
+from ..containers.folder import neighbours, unsafe
+from ..containers.sstable import is_table
 from ..containers.tar import BLOCK, Tar, is_header
 from ..containers.zip import Zip
 from ..errors import FormatError, InertError, UnidentifiedError, one_line
 from ..finding import Finding
 from ..inflate import ENGINES, inflated
 from ..source import Source, Window
+from .wrapped_folders import LITTER, folders, stems
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,25 +38,26 @@ HEAD = 64 << 10  # bytes inflated to see whether what is inside is worth the who
 CHECKPOINT = re.compile(
     r"\.(?:pt2?|pth|ptl|bin|ckpt|safetensors|pkl|pickle|joblib|nemo|zip|tar|t?gz|xz|bz2|zst)$|(?:^|/)data\.pkl$", re.IGNORECASE
 )
-LITTER = re.compile(r"(?:^|/)(?:__MACOSX/|\._)|data\.pkl$")  # companions that macOS puts beside files; a part of a checkpoint
 
 # What formats.foreign calls a zip or tar that may hold checkpoints; any other (a wheel, a picture …) it names better.
 ARCHIVES = frozenset(("zip-of-checkpoint", "stable-baselines3", "torchserve", "zip", "nemo", "tar-of-checkpoint", "tar"))
 # What it calls the beginning of what is worth inflating; there is nothing for inert in a compressed picture.
 WORTH = ARCHIVES | {
     "torch-zip", "torch-legacy", "torch-tar", "torch-unpacked", "torchscript", "torch-package", "torch-export", "safetensors", "pickle",
-    "joblib", "torch-dcp", "tf-v1", "zip-cut", *ENGINES,
+    "joblib", "torch-dcp", "tf-bundle", "tf-v1", "zip-cut", *ENGINES,
 }  # fmt: skip
 
 
 class Archive:
-    """A zip or tar as names and what gives the bytes of each."""
+    """A zip or tar as names and what gives the bytes of each. ``members``: the names that may be those of files in folders, empty files
+    too."""
 
-    __slots__ = ("archive", "content", "kind", "names", "notes")
+    __slots__ = ("archive", "content", "kind", "members", "names", "notes")
 
-    def __init__(self, kind: str, names: list[str], content: Callable[[str], Span], archive: Tar | Zip) -> None:
+    def __init__(self, kind: str, sizes: dict[str, int], content: Callable[[str], Span], archive: Tar | Zip) -> None:
         self.kind = kind
-        self.names = names
+        self.names = [name for name, size in sizes.items() if size]
+        self.members = dict.fromkeys(name for name in sizes if not unsafe(name))
         self.content = content
         self.archive = archive
         self.notes = archive.notes
@@ -82,12 +86,17 @@ def claims(source: Source, limits: Limits) -> Claim | None:
     if archive is None:
         return None
     found = candidates(archive)
+    homes = folders(archive)
+    found = [name for name in found if name.rpartition("/")[0] not in homes.values() or not is_table(Window(archive.content(name), name))]
+    found += homes
     if len(found) > 1:
         raise UnidentifiedError(
             f"this is a {archive.kind} archive that holds {len(found):,} files that may be checkpoints: {listing(found)}",
             part=source.name,
             hint=f"name one of them, as in {one_line(f'{source.name}!{found[0]}', 200)}",
         )
+    if homes:
+        return folder_of(source, archive, homes[found[0]])
     return member_of(source, archive, found[0]) if found else None
 
 
@@ -104,11 +113,13 @@ def through(claim: Claim, limits: Limits, byteorder: str | None, depth: int) -> 
     content: Content | None = None
     try:
         for one in FORMATS:
-            if one.id != "wrapped":
+            if one.prefix or not (one.id == "wrapped" or isinstance(source, Archived)):
                 content = one.open(source, limits, byteorder)
                 if content is not None:
                     break
         else:
+            if isinstance(source, Archived):
+                raise UnidentifiedError("there is no checkpoint", part=source.name, hint="unpack the archive and look what it holds")
             further = claims(source, limits) if depth < DEPTH else None
             if further is None:
                 _, sentence, hint = describe(source)
@@ -146,6 +157,9 @@ def member(source: Source, name: str, limits: Limits) -> Claim:
         raise UnidentifiedError("this is no zip or tar archive", part=source.name, hint="only members of archives are named by '!'")
     if name not in archive.names:
         near = [one for one in archive.names if one.endswith(f"/{name}")]
+        way = None if near else folder_named(outer, archive, name.rstrip("/"))
+        if way is not None:
+            return Claim(way.inner, ", ".join([*wrappers, way.wrapper]), notes + way.notes)
         if len(near) != 1:
             text = f"there is no member {one_line(name, 80)!r}; there are {listing(archive.names)}"
             raise UnidentifiedError(text, part=source.name, hint="give a member's whole name behind the '!'")
@@ -215,14 +229,14 @@ def archive_of(source: Source, limits: Limits, picky: bool = True) -> Archive | 
         return None
     if tar:
         opened = Tar(source, limits)
-        names = [name for name, one in opened.members.items() if one.size and not one.refused]
-        return Archive("tar", names, opened.content, opened)
+        sizes = {name: one.size for name, one in opened.members.items() if not one.refused}
+        return Archive("tar", sizes, opened.content, opened)
     try:
         archive = Zip(source, limits)
     except FormatError:
         return None
-    names = [name for name in archive.members if archive.members.size(name)]
-    return Archive("zip", names, lambda name: archive.span(archive.members[name]), archive)
+    sizes = {name: archive.members.size(name) or 0 for name in archive.members if not name.endswith("/")}
+    return Archive("zip", sizes, lambda name: archive.span(archive.members[name]), archive)
 
 
 def candidates(archive: Archive) -> list[str]:
@@ -231,7 +245,7 @@ def candidates(archive: Archive) -> list[str]:
 
 
 def member_of(source: Source, archive: Archive, name: str) -> Claim:
-    inner = Window(archive.content(name), f"{source.name}!{name}", source)
+    inner = Member(archive.content(name), home_of(source, archive.members, archive.content, name), name, source)
 
     known: set[str] = set()
 
@@ -246,4 +260,26 @@ def member_of(source: Source, archive: Archive, name: str) -> Claim:
     from .wrapped_checks import members, vouched
 
     wrapper = f"a {archive.kind} archive as {one_line(name, 200)}"
-    return Claim(inner, wrapper, list(archive.notes), (partial(members, archive, name),), vouched(archive, name))
+    return Claim(inner, wrapper, list(archive.notes), (partial(members, archive, {name}),), vouched(archive, {name}))
+
+
+# ------------------------------------------------------------------------------------- checkpoints of several files in an archive
+
+
+def folder_of(source: Source, archive: Archive, path: str, stem: str = "") -> Claim:
+    """The way into a folder of the archive, or to what the names of some files in it begin with."""
+    from .wrapped_checks import members, vouched
+
+    inner = Archived(source, archive.members, archive.content, path, stem)
+    said = "/".join(step for step in (path, stem) if step)
+    wrapper = f"a {archive.kind} archive" + (f" as {one_line(said, 200)}" if said else "")
+    held = {name for name in archive.members if not path or name.startswith(f"{path}/")}
+    return Claim(inner, wrapper, list(archive.notes), (partial(members, archive, held),), vouched(archive, held))
+
+
+def folder_named(source: Source, archive: Archive, name: str) -> Claim | None:
+    """What ``outer!name`` means where no member has that name: a folder, or the prefix of a checkpoint."""
+    if any(one.startswith(f"{name}/") for one in archive.members):
+        return folder_of(source, archive, name)
+    home, _, stem = name.rpartition("/")
+    return folder_of(source, archive, home, stem) if stem in stems(archive, home) else None

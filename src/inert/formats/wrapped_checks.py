@@ -68,13 +68,14 @@ def gzip_header(source: Source) -> int:
     return min(at + 2 * bool(flags & HEADER_CRC), len(head))
 
 
-def vouched(archive: Archive, name: str) -> str:
-    """The archive's kind, where it has a checksum of a member."""
-    return "zip" if isinstance(archive.archive, Zip) and archive.archive.members[name].crc32 else ""
+def vouched(archive: Archive, names: set[str]) -> str:
+    """The archive's kind, where it has a checksum of each of some members."""
+    held = archive.archive
+    return "zip" if isinstance(held, Zip) and all(held.members[name].crc32 or not held.members.size(name) for name in names) else ""
 
 
-def members(archive: Archive, name: str, inspector: Inspector) -> Iterator[Finding]:
-    """The archive's own checks, of all its members."""
+def members(archive: Archive, names: set[str], inspector: Inspector) -> Iterator[Finding]:
+    """The archive's own checks, of all its members. ``names``: those that the checkpoint lies in."""
     held = archive.archive
     if isinstance(held, Zip):
         found = zipentries.rows(held)
@@ -84,5 +85,6 @@ def members(archive: Archive, name: str, inspector: Inspector) -> Iterator[Findi
         yield from (note for note in held.later() if note.code not in ("zip-deflated", "zip-crc-none"))
         return
     yield from tar_fillers(held, inspector)
-    others = [(one.offset, one.size) for other, one in held.members.items() if other != name and one.offset + one.size <= held.source.size]
+    rest = [one for name, one in held.members.items() if name not in names]
+    others = [(one.offset, one.size) for one in rest if one.offset + one.size <= held.source.size]
     inspector.note("members of a tar archive, which have no checksums", held.source.name, "members", others)

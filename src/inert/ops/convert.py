@@ -71,7 +71,7 @@ def convert(
     device: str | None = None,
     numpy: int = 0,
     protocol: int = 2,
-    alignment: int = 64,
+    alignment: int = 0,
     max_shard_size: int | str = 0,
     leaves: str = "lost",
     byteorder: str | None = None,

@@ -110,7 +110,7 @@ class Plainer:
 
     def _open(self, value: Any, link: Link) -> None:
         kind = type(value)
-        if kind is Tensor:
+        if isinstance(value, Tensor):
             self._tensor(value, link)
         elif isinstance(value, dict):
             self._dict(value, link)
@@ -199,7 +199,7 @@ class Plainer:
         self._set(value, shell, link, *(("frozenset", "set") if isinstance(value, frozenset) else ()))
         taken = {item for item in value if hashable(item) is item}
         for item in value:
-            if type(item) is Tensor:
+            if isinstance(item, Tensor):
                 self._open(item, link)
                 shell.add(self.now(item))
             else:

@@ -65,7 +65,7 @@ def hashable(key: Any) -> Any:
         return key
     if type(key) is tuple and len(key) < 64 and all(type(part) in ATOMS and hashable(part) is part for part in key):
         return key
-    if type(key) is Tensor:
+    if isinstance(key, Tensor):
         return f"tensor {key.name}"
     if type(key) is frozenset and len(key) < 64:
         return tuple(hashable(part) for part in key)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Path = str | os.PathLike[str]
 
 LOADED = ("torch-zip", "torch-legacy")  # what torch.load reads with weights_only=True
-SMALL = 1 << 16  # bytes of an archive that are read at once: a thousand little files need no thousand maps
+SMALL = 1 << 20  # bytes of an archive that are read at once: a thousand little files need no thousand maps
 TOGETHER = 32  # files that one process is given at a time
 
 

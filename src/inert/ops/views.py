@@ -85,7 +85,7 @@ def bare(root: Any) -> list[Storage]:
     todo = [root]
     while todo:
         value = todo.pop()
-        if id(value) in seen or type(value) is Tensor:
+        if id(value) in seen or isinstance(value, Tensor):
             continue
         seen.add(id(value))
         if isinstance(value, Storage):

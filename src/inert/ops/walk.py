@@ -101,7 +101,7 @@ def each_tensor(root: Any, change: Callable[[Tensor], Any]) -> Any:
     known: dict[int, Any] = {}
 
     def one(value: Any) -> Any:
-        if type(value) is not Tensor:
+        if not isinstance(value, Tensor):
             return value
         layout = value.layout
         if id(layout) not in known:
@@ -113,10 +113,10 @@ def each_tensor(root: Any, change: Callable[[Tensor], Any]) -> Any:
 
 def each_place(root: Any, change: Callable[[Tensor], Any]) -> Any:
     """The root with other tensors in the places of its tensors: asked anew for each place, in order."""
-    if type(root) is Tensor:
+    if isinstance(root, Tensor):
         return change(root)
 
     def one(value: Any) -> Any:
-        return refilled(value, lambda item: change(item) if type(item) is Tensor else item)
+        return refilled(value, lambda item: change(item) if isinstance(item, Tensor) else item)
 
     return replace(root, one)

@@ -211,7 +211,7 @@ def _at(root: Any, path: str) -> Any:
 
 
 def bare(root: Any, sizes: Sizes) -> dict[str, Any] | None:
-    if type(root) is Tensor:
+    if isinstance(root, Tensor):
         text = f"a single tensor, {root.dtype}{list(root.shape)}"
     elif isinstance(root, (list, tuple, set, frozenset)):
         text = f"a bare {type(root).__name__} of {count(len(root), 'item')}"

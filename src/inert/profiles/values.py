@@ -43,7 +43,7 @@ def count(number: int, noun: str, plural: str = "") -> str:
 
 
 def is_tensor(value: Any) -> bool:
-    return type(value) is Tensor or (type(value) is Object and value.type.endswith("Parameter"))
+    return isinstance(value, Tensor) or (type(value) is Object and value.type.endswith("Parameter"))
 
 
 def is_weights(value: Any) -> bool:
@@ -84,7 +84,7 @@ def scalar(value: Any) -> Any:
         return value if len(value) <= LONG else value[:LONG] + "…"
     if type(value).__module__ == "numpy" and callable(getattr(value, "item", None)):
         return value.item()
-    if type(value) is not Tensor or value.kind != "dense" or value.size != 1 or value.fault:
+    if not isinstance(value, Tensor) or value.kind != "dense" or value.size != 1 or value.fault:
         return value
     storage, form = value.storage, "f" if value.dtype == "bfloat16" else NUMBERS.get(value.dtype)
     if storage is None or storage.order != "little" or form is None:
@@ -116,7 +116,7 @@ def _entry(item: Any) -> Any:
         return list(item)
     if isinstance(item, dict) and len(item) <= FEW and all(isinstance(scalar(one), PLAIN) for one in item.values()):
         return {piece(key)[:LONG]: scalar(one) for key, one in item.items()}
-    if type(item) is Tensor:
+    if isinstance(item, Tensor):
         return f"{item.dtype}{list(item.shape)}"
     return f"{kind_of(item)} of {len(item):,}" if isinstance(item, (dict, list, tuple, set, frozenset)) else kind_of(item)
 

@@ -27,6 +27,7 @@ SORTS: dict[str, Callable[[Tensor], Any]] = {
     "dtype": lambda tensor: tensor.dtype,
 }
 UNSTRIDED = frozenset(("strings", "opaque"))  # kinds of tensors whose elements lie where no stride says
+_NAME = frozenset(" {}()[]'/")  # characters of a key that is more than a name
 LEVELS = 64  # of a tree: deeper names end in one long piece
 
 
@@ -190,41 +191,53 @@ def covered(runs: list[tuple[int, int]]) -> int:
 # -- the tree -------------------------------------------------------------------------------------------------------------
 
 
-def modules(tensors: Iterable[Tensor]) -> dict[str, Any]:
-    """Modules by the dots of the names: {"name", "tensors", "nbytes", "children": […], "leaves": [names of its own tensors]}."""
+def modules(tensors: Iterable[Tensor], sizes: bool = False) -> dict[str, Any]:
+    """Modules by the dots of the names: {"name", "tensors", "nbytes", "children": […], "leaves": [names of its own tensors]}.
+
+    With ``sizes`` the leaves are {"name", "nbytes"}."""
     root = _module("")
     found: dict[tuple[int, str], dict[str, Any]] = {}
+    above: dict[int, dict[str, Any]] = {}  # by id of a module, the one that it is in
+    whole: dict[tuple[Any, ...], dict[str, Any]] = {}  # by all that leads to a tensor: most lie where the one before lay
     for tensor in tensors:
-        steps = _steps(tensor)
-        node = root
-        _count(node, tensor)
-        for step in steps[:-1]:
-            key = (id(node), step)
-            child = found.get(key)
-            if child is None:
-                child = found[key] = _module(printable(step))
-                node["children"].append(child)
-            node = child
-            _count(node, tensor)
-        node["leaves"].append(printable(steps[-1]))
+        lead, steps = _steps(tensor)
+        node = whole.get(lead)
+        if node is None:
+            node = root
+            for step in steps[:-1]:
+                key = (id(node), step)
+                child = found.get(key)
+                if child is None:
+                    child = found[key] = _module(printable(step))
+                    node["children"].append(child)
+                    above[id(child)] = node
+                node = child
+            whole[lead] = node
+        node["tensors"] += 1
+        node["nbytes"] += nbytes(tensor)
+        name = printable(steps[-1])
+        node["leaves"].append({"name": name, "nbytes": nbytes(tensor)} if sizes else name)
+    for child in reversed(found.values()):  # inner ones were made later
+        outer = above[id(child)]
+        outer["tensors"] += child["tensors"]
+        outer["nbytes"] += child["nbytes"]
     return root
 
 
-def _steps(tensor: Tensor) -> list[str]:
-    """The modules that lead to a tensor. A key is taken apart at its dots, unless it is more than a name (Lightning's callback keys)."""
+def _steps(tensor: Tensor) -> tuple[tuple[Any, ...], list[str]]:
+    """What leads to a tensor, as a key, and the modules on the way with its own name last.
+
+    A key of the path is taken apart at its dots, unless it is more than a name (Lightning's callback keys)."""
+    path = tensor.path
     steps: list[str] = []
-    for key in map(piece, tensor.path):
-        steps += [key] if set(key) & set(" {}()[]'/") else key.split(".")
-    return [*steps[:LEVELS], ".".join(steps[LEVELS:])] if len(steps) > LEVELS else steps or [""]
+    for key in map(piece, path):
+        steps += [key] if not _NAME.isdisjoint(key) else key.split(".")
+    steps = [*steps[:LEVELS], ".".join(steps[LEVELS:])] if len(steps) > LEVELS else steps or [""]
+    return tuple(steps[:-1]), steps
 
 
 def _module(name: str) -> dict[str, Any]:
     return {"name": name, "tensors": 0, "nbytes": 0, "children": [], "leaves": []}
-
-
-def _count(node: dict[str, Any], tensor: Tensor) -> None:
-    node["tensors"] += 1
-    node["nbytes"] += nbytes(tensor)
 
 
 # -- findings -------------------------------------------------------------------------------------------------------------

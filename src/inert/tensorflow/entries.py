@@ -10,7 +10,7 @@ from functools import partial
 from math import prod
 
 from ..errors import FormatError, InertError
-from ..layout import Layout, Storage, contiguous
+from ..layout import Layout, Storage, check_logical, contiguous
 from ..source import Span
 from ..tensor import Tensor
 from ..tiled import Box, tiled
@@ -209,13 +209,31 @@ def assembled(
 ) -> Layout:
     """The Layout of a tensor of slices, which are ``spelt`` so, refused for what is ``wrong`` with it, or with the slices together."""
     wrong = wrong or unfit(dtype, shape, None, limits) or uncovered(shape, [(box.offsets, box.shape) for box in boxes])
-    if not wrong and not dtype.itemsize:
+    if not wrong and not dtype.itemsize and dtype != "string":
         wrong = f"a partitioned tensor of {dtype} elements is not put together; see its components"
     made = tiled(dtype, shape[: limits.rank], boxes, name, limits)
     assert made.storage is not None
     made.fault = made.storage.fault = wrong or made.fault
     made.slices = tuple(spelt)
+    if dtype == "string":  # which have no bytes but those of the slices
+        made.kind, made.strings = "strings", partial(joined, shape, boxes, limits)
+        made.storage.opener, made.storage.nbytes = None, sum(max(box.tensor.nbytes, 0) for box in boxes)
     return made
+
+
+def joined(shape: tuple[int, ...], boxes: list[Box], limits: Limits) -> list[bytes]:
+    """The strings of a partitioned tensor in row-major order. LimitError where slices that share bytes make far more of them."""
+    import numpy as np
+
+    parts = [box.tensor.layout.storage for box in boxes]
+    behind = {span.source.name: span.source.size for part in parts if part is not None and part.opener for span in (part.span(),)}
+    if behind:
+        check_logical(sum(part.nbytes for part in parts if part is not None), sum(behind.values()), limits)
+    made = np.empty(shape, object)
+    for box in boxes:
+        made[tuple(slice(at, at + size) for at, size in zip(box.offsets, box.shape, strict=True))] = box.tensor.numpy()
+    held: list[bytes] = made.reshape(-1).tolist()
+    return held
 
 
 # -- partitioned tensors --------------------------------------------------------------------------------------------------------

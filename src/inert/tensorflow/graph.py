@@ -9,6 +9,8 @@ Facts: TensorFlow 2.21 trackable_object_graph.proto, checkpoint/trackable_view.p
 
 from __future__ import annotations
 
+import re
+
 from ..containers.protowire import DELIMITED, VARINT, fields, signed, text
 from ..errors import FormatError
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 ATTRIBUTES, VALUE, SLOT = "/.ATTRIBUTES/", "VARIABLE_VALUE", "/.OPTIMIZER_SLOT/"
+ESCAPED = re.compile(r"\.([.S])")
 ATTRIBUTE, SLOTS = ".ATTRIBUTES/", ".OPTIMIZER_SLOT"  # keys of dicts in the tree; no name of a child can be like them
 # fields of a node (children, attributes, slots, saver) → which fields of their messages are texts
 TEXTS = {1: (2,), 2: (1, 2, 3), 3: (2,), 4: (1,)}
@@ -77,7 +80,7 @@ def _values(data: bytes, start: int, end: int, texts: tuple[int, ...]) -> dict[i
 
 def unescaped(name: str) -> str:
     """A step of a key as the local name it stands for."""
-    return name.replace(".S", "/").replace("..", ".") if "." in name else name
+    return ESCAPED.sub(lambda found: "/" if found[1] == "S" else ".", name) if "." in name else name
 
 
 def path_of(key: str) -> tuple[str, ...]:

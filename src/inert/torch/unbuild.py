@@ -93,6 +93,8 @@ class Unbuilder:
             return make(self, value)
         if isinstance(value, Node):
             return value
+        if isinstance(value, Tensor):
+            return self.tensor(value)
         tensor = self.tensors.get(id(value))
         if tensor is not None:
             return self.tensor(tensor)

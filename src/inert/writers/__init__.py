@@ -56,7 +56,8 @@ class Saved:
 
 
 class Options:
-    """How to write: ``name`` (of the destination), ``protocol``, ``alignment``, ``max_shard_size`` in bytes (0: no shards) …
+    """How to write: ``name`` (of the destination), ``protocol``, ``alignment`` in bytes (0: as the format's own library has it),
+    ``max_shard_size`` in bytes (0: no shards) …
 
     For formats that hold named tensors and nothing else: ``shared`` says what becomes of tensors that share memory (of equal ones the
     first name is written and the others are named in the metadata: "alias"; each is written: "copy"; refused: "error"), ``leaves`` what
@@ -67,7 +68,7 @@ class Options:
         self,
         name: str,
         protocol: int = 2,
-        alignment: int = 64,
+        alignment: int = 0,
         max_shard_size: int = 0,
         shared: str = "alias",
         leaves: str = "lost",

@@ -6,6 +6,9 @@ Refuses to know: how it is written.
 
 from __future__ import annotations
 
+from copy import copy
+
+from ..dtypes import DTYPES
 from ..names import Lister, children
 from ..tensor import Tensor
 from ..torch.objects import Object
@@ -41,10 +44,13 @@ def contents(source: Checkpoint, to: str) -> tuple[Any, list[tuple[str, str]]]:
             return value, []
         # asking for the kind makes each layout, which is one from here on
         objects = {name for name, one in value.items() if isinstance(one, Tensor) and one.kind in NO_NUMBERS}
-        gone = objects if to != BUNDLE else set()
-        return {name: one for name, one in value.items() if name not in gone}, [
-            (name, "it holds no numbers") for name in value if name in gone
-        ]
+        if to == BUNDLE:
+            return value, []
+        rest = {name: one for name, one in value.items() if name not in objects}
+        bare = [name for name, one in rest.items() if isinstance(one, Tensor) and one.dtype.kind == "q" and not one.layout.quantization]
+        lost = [(name, f"that its integers are quantised: {rest[name].dtype} without a scale") for name in bare]
+        rest |= {name: integers(rest[name]) for name in bare}
+        return rest, [*((name, "it holds no numbers") for name in value if name in objects), *lost]
     root = source.root
     if to != source.format and source.format in PROGRAMS:
         lost = list(program(source))
@@ -53,6 +59,18 @@ def contents(source: Checkpoint, to: str) -> tuple[Any, list[tuple[str, str]]]:
         lister = Lister(content.listed(root), content.limits)
         return dict(lister.tensors), [*lost, *((name, why) for name, value in leaves(root, lister, True) if (why := attribute(value)))]
     return tied(source, root), []
+
+
+def integers(tensor: Tensor) -> Tensor:
+    """The integers of a quantised tensor that says nothing of their scale: torch has no such tensors, and other formats no such types."""
+    layout = tensor.layout.copy()
+    layout.dtype = DTYPES[layout.dtype.numpy]
+    if layout.storage is not None:
+        layout.storage = copy(layout.storage)
+        layout.storage.dtype = layout.dtype
+    if layout.kind == "tiled":
+        layout.kind, layout.components, layout.boxes, layout.slices = "dense", {}, {}, ()
+    return Tensor(layout, tensor.limits, tensor.name, tensor.path[:-1], tensor.name)
 
 
 def program(source: Checkpoint) -> Iterator[tuple[str, str]]:

@@ -1,23 +1,21 @@
 """tf-bundle: what TensorFlow's BundleWriter makes of named tensors in the order of their keys, byte for byte.
 
-Knows: how the data files are filled, the checksums, which are made while the data is written, and the index, which is written and appears
-last; that partitioned tensors keep their slices, and strings, variants and the object graph what they are. Always little-endian.
-Refuses to know: tables and messages as bytes (containers/sstablewrite.py, tensorflow/).
+Knows: what becomes an entry of the index and a run of a data file; that partitioned tensors keep their slices, and strings, variants and
+the object graph what they are. The index is written and appears last. Always little-endian.
+Refuses to know: how the files are filled (tf_files.py), tables and messages as bytes (containers/sstablewrite.py, tensorflow/).
 
 The destination is a prefix, with or without .index. Of what nobody has changed in a little-endian bundle the checksums are kept, so that
 damage stays damage; a bundle that is whole and unchanged is copied, file by file.
 
-Facts: TensorFlow 2.21 tensor_bundle.cc (BundleWriter, WriteStringTensor; MergeBundles for several data files), naming.cc. Tensors lie back
-to back: data_alignment is 1 in every release.
+Facts: TensorFlow 2.21 tensor_bundle.cc (BundleWriter, WriteStringTensor; MergeBundles for several data files), naming.cc.
 """
 
 from __future__ import annotations
 
 import os
 from math import prod
-from typing import NamedTuple
 
-from ..containers.crc32c import crc32c, masked
+from ..containers.crc32c import masked
 from ..containers.sstablewrite import table
 from ..errors import InertError, UnsupportedError
 from ..finding import Finding
@@ -27,11 +25,12 @@ from ..sink import Stream, length_of
 from ..source import Span
 from ..tensor import Tensor
 from ..tensorflow import graph
-from ..tensorflow.messages import NUMBERS, OPAQUE, head_bytes, header_bytes, run_bytes, slices_bytes
+from ..tensorflow.messages import NUMBERS, OPAQUE, head_bytes, slices_bytes
 from ..tensorflow.slices import box_of, key_of
 from ..tensorflow.strings import stored, stored_size, strings_crc, variants_crc
 from . import File, Plan, left_out, recast
 from .flat import Flat, elements
+from .tf_files import Run, data_file, data_name, dealt, entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,17 +50,6 @@ JOINED = frozenset(
 CASTS = {"complex32": "complex64", "bcomplex32": "complex64", "float8_e8m0fnu": "bfloat16"}
 
 
-class Run(NamedTuple):
-    """What lies in one run of a data file: its key, the beginning of its entry, its bytes; its checksum (masked) where that is known,
-    else 0; what gives the checksum where it is no plain one of the bytes."""
-
-    key: bytes
-    head: bytes
-    piece: Piece
-    crc: int = 0
-    sum: Callable[[], int] | None = None
-
-
 def plan(saved: Saved, options: Options) -> Plan:
     stem = stem_of(options.name)
     if options.leaves == "metadata":
@@ -72,7 +60,7 @@ def plan(saved: Saved, options: Options) -> Plan:
     flat = Flat(saved, options, alias=False)
     lost = [*flat.lost, *graph_lost(saved, flat)]
     runs, wholes = laid(flat.tensors)
-    shards = dealt(runs, options.max_shard_size)
+    shards = dealt(runs, options.max_shard_size, options.alignment)
     names = [data_name(stem, number, len(shards)) for number in range(len(shards))]
     crcs: list[dict[bytes, int]] = [{} for _ in shards]  # known when a data file has been written
     files = [data_file(*one) for one in zip(names, shards, crcs, strict=True)]
@@ -101,10 +89,6 @@ def stem_of(name: str) -> str:
     return stem
 
 
-def data_name(stem: str, number: int, count: int) -> str:
-    return f"{stem}.data-{number:05d}-of-{count:05d}"
-
-
 def stale(stem: str, place: str, written: set[str]) -> list[Finding]:
     """A note of data files of an earlier save under this prefix, which are left as they are."""
     folder = os.path.dirname(place) or os.curdir
@@ -129,7 +113,7 @@ def laid(tensors: dict[str, Tensor]) -> tuple[list[Run], dict[bytes, bytes]]:
     for key, name in sorted(keys.items()):
         tensor = tensors[name]
         layout = tensor.layout
-        if layout.kind == "tiled" and layout.slices and (layout.dtype in JOINED or as_stored(layout)):
+        if layout.kind in ("tiled", "strings") and layout.slices and (layout.dtype in JOINED or as_stored(layout)):
             wholes[key] = head_bytes(number_of(name, layout), layout.shape) + slices_bytes(layout.slices)
             runs += sliced(name, key, tensor)
         else:
@@ -178,7 +162,8 @@ def sliced(name: str, key: bytes, tensor: Tensor) -> Iterator[Run]:
     from ..arrays import narrow
 
     layout = tensor.layout
-    elements(name, tensor)
+    if layout.kind != "strings":
+        elements(name, tensor)
     parts, same = list(layout.components.values()), as_stored(layout)
     for number, extents in enumerate(layout.slices):
         offsets, sizes = box_of(extents, layout.shape)
@@ -220,71 +205,6 @@ def objects(name: str, key: bytes, layout: Layout) -> Run:
     return Run(key, head, Stream(size, lambda: stored(strings())), 0, lambda: masked(total(b"".join(stored(strings())), count, "little")))
 
 
-def dealt(runs: list[Run], most: int) -> list[list[Run]]:
-    """The runs of each data file, in order: one is full where the next run would make it larger than ``most`` (0: never)."""
-    if most < 0:
-        raise UnsupportedError(f"data files of {most} bytes", hint="say a size like 5GB")
-    shards: list[list[Run]] = [[]]
-    filled = 0
-    for one in runs:
-        size = length_of(one.piece)
-        if most and filled and filled + size > most:
-            shards.append([])
-            filled = 0
-        shards[-1].append(one)
-        filled += size
-    return shards
-
-
-# -- bytes --------------------------------------------------------------------------------------------------------------------
-
-
-def data_file(name: str, runs: list[Run], crcs: dict[bytes, int]) -> File:
-    return File(name, sum(length_of(one.piece) for one in runs), lambda out: pour(out, runs, crcs))
-
-
-def pour(out: Out, runs: list[Run], crcs: dict[bytes, int]) -> None:
-    """A data file; the checksums of what is in it go into ``crcs``."""
-    for one in runs:
-        if one.crc or one.sum is not None:
-            out.pour(one.piece)
-            crcs[one.key] = one.crc or (one.sum() if one.sum is not None else 0)
-        else:
-            crcs[one.key] = masked(summed(out, one.piece))
-
-
-def summed(out: Out, piece: Piece) -> int:
-    """Write a piece and give its CRC-32C, in one pass."""
-    crc = 0
-
-    def passing() -> Iterator[bytes]:
-        nonlocal crc
-        for block in (piece,) if isinstance(piece, bytes) else piece.chunks():
-            crc = crc32c(block, crc)
-            yield block
-
-    out.pour(Stream(length_of(piece), passing))
-    return crc
-
-
-def entries(shards: list[list[Run]], crcs: list[dict[bytes, int]], wholes: dict[bytes, bytes]) -> Iterator[tuple[bytes, bytes]]:
-    """What the index holds, in the order of the keys; the checksum is 1 of what has not been written."""
-    places: dict[bytes, tuple[Run, int, int] | bytes] = dict(wholes)
-    for number, shard in enumerate(shards):
-        at = 0
-        for one in shard:
-            places[one.key] = one, number, at
-            at += length_of(one.piece)
-    yield b"", header_bytes(len(shards))
-    for key in sorted(places):
-        found = places[key]
-        if isinstance(found, bytes):
-            yield key, found
-        else:
-            held, number, at = found
-            yield key, held.head + run_bytes(number, at, length_of(held.piece), crcs[number].get(key, 1))
-
-
 # -- what is copied -----------------------------------------------------------------------------------------------------------
 
 
@@ -306,7 +226,7 @@ def graph_lost(saved: Saved, flat: Flat) -> list[tuple[str, str]]:
 def copied(saved: Saved, options: Options, stem: str) -> Plan | None:
     """The files of a bundle as they are, under the new prefix; None where anything is changed or missing."""
     content = saved.source.content if saved.source is not None else None
-    if not isinstance(content, TfBundle) or options.max_shard_size or len(content.bundles) != 1:
+    if not isinstance(content, TfBundle) or options.max_shard_size or options.alignment or len(content.bundles) != 1:
         return None
     bundle, tensors = content.bundles[0], content.tensors()
     root = saved.root

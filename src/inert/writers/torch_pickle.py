@@ -63,6 +63,6 @@ def numbers(builder: Builder) -> dict[int, int]:
     """Bytes of a number in the storages that are untyped, by id: their tensors know."""
     found: dict[int, int] = {}
     for value in builder.done.values():
-        if type(value) is Tensor and value.layout.storage is not None:
+        if isinstance(value, Tensor) and value.layout.storage is not None:
             found.setdefault(id(value.layout.storage), value.layout.dtype.unit)
     return found

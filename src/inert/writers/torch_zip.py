@@ -25,6 +25,7 @@ from . import File, Plan
 from .torch_pickle import pickled
 
 TYPE_CHECKING = False
+ALIGNMENT = 64  # of the records, in bytes, as torch has them
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
@@ -40,7 +41,8 @@ def plan(saved: Saved, options: Options) -> Plan:
         return edited(content, content.built, saved, options)
     storing = Storing()
     data, notes = pickled(saved, options.protocol, storing)
-    archive = Archive(archive_name(options.name), records(data, storing.pieces, options.alignment), options.alignment)
+    alignment = options.alignment or ALIGNMENT
+    archive = Archive(archive_name(options.name), records(data, storing.pieces, alignment), alignment)
     return Plan([File("", archive.size, archive.write)], notes=notes)
 
 

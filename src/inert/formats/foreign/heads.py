@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .look import Answer, Look
     from .tables import Rows
 
+TF_HEADER = re.compile(rb"\0\0[\x02-\x40]\x08.(?:\x10\x01)?\x1a[\x02-\x10]\x08\x01", re.S)  # the first entry of a bundle's index
+TF_FOOTER = re.compile(rb"(?:[\x80-\xff]{0,4}[\0-\x7f]){4}\0{20,36}(?!\0{8}).{8}\Z", re.S)  # of a table: two handles, zeros, then not zeros
 TF_MAGIC = b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"  # the last 8 bytes of a table: u64 0xdb4775248b80fb57
 
 
@@ -52,7 +54,10 @@ def _safetensors(look: Look) -> Answer | None:
 def _tf_table(look: Look) -> Answer | None:
     """A LevelDB-style table. Its first value tells the two apart: a header (varint field) or the list of tensors (message)."""
     if not look.tail.endswith(TF_MAGIC):
-        return None
+        if look.inner or not TF_HEADER.match(look.head) or not TF_FOOTER.match(look.tail[-48:]):
+            return None
+        facts = f"; its last eight bytes, which say what it is, are {look.tail[-8:].hex(' ')} and not {TF_MAGIC.hex(' ')}"
+        return "tf-bundle", "the index of a TensorFlow checkpoint, damaged at its end", facts, AGAIN
     first = re.match(rb"(?:[\x80-\xff]*[\0-\x7f][\xf0-\xff]?.{0,4}?)??\0\0[\x80-\xff]*[\0-\x7f](.)", look.head, re.S)
     if first is None:
         facts = "; its first entry is not that of a TensorFlow checkpoint"

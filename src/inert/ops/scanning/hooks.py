@@ -14,7 +14,7 @@ import re
 
 from ...pickle.nodes import Call, Dict
 from ...policy import DANGEROUS, judge
-from .judging import values
+from .calls import values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

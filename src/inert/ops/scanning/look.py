@@ -110,7 +110,7 @@ class Look:
         taken = taken or self._archive(source, head, part, depth, sure)
         taken = self._compressed(source, head, part, depth, sure) or taken
         if not taken or not head.startswith(b"PK"):
-            taken = streams.read(self, source.span(), part, sure and not taken) or taken
+            taken = streams.read(self, source.span(), part, sure and (not taken or head[:2] in streams.PROTOCOLS)) or taken
         if not taken or not head.startswith((b"PK", b"\x80")):
             from .others import look
 

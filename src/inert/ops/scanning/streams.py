@@ -222,7 +222,7 @@ def _plainly(look: Look, reading: Reading, part: str) -> None:
 
 def _companions(look: Look, document: Document, span: Span, part: str) -> None:
     """The files beside the pickle that joblib before 0.10 wrote arrays to: those of objects are pickles, which joblib loads too."""
-    if b"numpy_pickle" not in bytes(document.data[: 1 << 20]) and b"numpy_pickle" not in bytes(document.data[-(1 << 16) :]):
+    if not any(node.module.endswith("numpy_pickle") for node in document.globals):
         return
     from ...containers.folder import neighbours
     from ...torch.arguments import Odd
@@ -270,7 +270,7 @@ def hunt(look: Look, span: Span, part: str, base: int = 0) -> None:
             look.note("scan-limit", f"more than {TRIED:,} places look like a pickle's beginning", part, base + found.start())
             return
         if found[0] == b"PK\3\4":
-            from .zips import stray
+            from .strays import stray
 
             place = max(place, stray(look, data, found.start(), part, base))
             continue

@@ -1,0 +1,191 @@
+// What the file is, in one look. Knows: how to say it. Refuses to know: how it was found out.
+
+import { count, figure, h, many, put, size, visible } from "./dom.js";
+import { get } from "./data.js";
+import { treemap } from "./treemap.js";
+import { TONE, VERDICT } from "./verdicts.js";
+
+const LOADS = [
+  ["weights_only", "torch.load(weights_only=True)", "the default since torch 2.6"],
+  ["full", "torch.load(weights_only=False)", "runs what the file names"],
+  ["mmap", "torch.load(mmap=True)", "tensors mapped, not read"],
+  ["jit", "torch.jit.load", ""],
+];
+export async function overviewPage(main, { file, index, signal }) {
+  if (file.refused) {
+    put(main, refusal(file, index));
+    safety(main, index, signal);
+    return;
+  }
+  put(main, h("section", { class: "card wide" }, h("h1", {}, `${file.format} · ${size(file.size)}`), h("p", { class: "quiet" }, "Reading …")));
+  const { info, tree, shares } = await get(`${index}/overview`);
+  if (signal.aborted) return;
+  const badges = h("div", { class: "badges" }, health(info.notes, index), h("span", { class: "badge", id: "verdict" }, "Looking whether it is safe …"));
+  put(
+    main,
+    h("section", { class: "card wide" }, h("h1", {}, visible(info.sentence, 600)), h("p", { class: "quiet mono" }, visible(info.file, 400), ` · ${size(info.size)}`), badges),
+    h(
+      "div",
+      { class: "columns" },
+      loads(info),
+      mix(info, shares),
+      sections(info),
+      map(tree),
+      parameters(info),
+      facts(info),
+      notes(info.notes),
+    ),
+  );
+  safety(main, index, signal);
+}
+
+function refusal(file, index) {
+  return h(
+    "section",
+    { class: "card bad" },
+    h("h1", {}, "inert cannot open this file"),
+    h("p", {}, visible(file.refused, 2000)),
+    h("p", { class: "quiet mono" }, visible(file.path, 400), ` · ${size(file.size)}`),
+    h("div", { class: "badges" }, h("span", { class: "badge", id: "verdict" }, "Looking whether it is safe …")),
+    h("p", {}, h("a", { href: `#/${index}/file` }, "Its bytes"), " · ", h("a", { href: `#/${index}/safety` }, "What it would run")),
+  );
+}
+
+async function safety(main, index, signal) {
+  const place = main.querySelector("#verdict");
+  try {
+    const report = await get(`${index}/scan`);
+    if (signal.aborted) return;
+    put(place, h("a", { href: `#/${index}/safety` }, VERDICT[report.verdict] || report.verdict));
+    place.classList.add(TONE[report.verdict] || "warn");
+  } catch (error) {
+    if (!signal.aborted) put(place, visible(error.message));
+  }
+}
+
+function health(notes, index) {
+  const errors = notes.filter((note) => note.severity === "error").length;
+  const warnings = notes.filter((note) => note.severity === "warning").length;
+  const tone = errors ? "bad" : warnings ? "warn" : "good";
+  const text = errors ? `Damaged: ${many(errors, "error")}` : warnings ? many(warnings, "warning") : "Healthy: nothing odd was met while reading";
+  return h("span", { class: `badge ${tone}` }, text);
+}
+
+function card(title, ...children) {
+  return h("section", { class: "card" }, h("h2", {}, title), children);
+}
+
+function loads(info) {
+  const rows = LOADS.map(([key, call, hint]) => {
+    const said = info.loads[key];
+    return h(
+      "tr",
+      {},
+      h("td", {}, h("span", { class: `badge ${said.ok ? "good" : "bad"}` }, said.ok ? "yes" : "no")),
+      h("td", {}, h("code", {}, call), hint && h("div", { class: "quiet" }, hint), h("div", {}, visible(said.why, 600))),
+    );
+  });
+  return card("Would torch load it?", h("table", { class: "plain" }, h("tbody", {}, rows)), info.read_by && h("p", {}, visible(info.read_by)));
+}
+
+export function bar(parts) {
+  const total = parts.reduce((sum, part) => sum + part.nbytes, 0) || 1;
+  return [
+    h(
+      "div",
+      { class: "bar", "aria-hidden": "true" },
+      parts.map((part, i) => h("span", { "--part": `${(100 * part.nbytes) / total}%`, "--hue": `var(--c${i % 8})` })),
+    ),
+    h(
+      "ul",
+      { class: "legend" },
+      parts.map((part, i) => h("li", {}, h("i", { "--hue": `var(--c${i % 8})`, "aria-hidden": "true" }), visible(part.name, 60), h("span", { class: "quiet" }, ` ${size(part.nbytes)}, ${((100 * part.nbytes) / total).toFixed(1)} %`))),
+    ),
+  ];
+}
+
+function mix(info, shares) {
+  const uses = Object.entries(shares).filter(([, nbytes]) => nbytes > 0);
+  return card(
+    "What the bytes are",
+    h("p", {}, `${many(info.count, "tensor")}, ${size(info.nbytes)}, in ${many(info.storages, "storage")} of ${size(info.storage_nbytes)}`),
+    info.dtypes.length > 0 && bar(info.dtypes.map((one) => ({ name: one.dtype, nbytes: one.nbytes }))),
+    uses.length > 1 && [h("h2", { class: "again" }, "By use"), bar(uses.map(([name, nbytes]) => ({ name, nbytes })))],
+  );
+}
+
+function sections(info) {
+  const filled = info.sections.filter((section) => section.tensors);
+  const empty = info.sections.filter((section) => !section.tensors);
+  const rows = filled.slice(0, 40).map((section) => h("tr", {}, h("td", { class: "mono" }, visible(section.key, 80)), h("td", { class: "number" }, count(section.tensors)), h("td", { class: "number" }, size(section.nbytes))));
+  return card(
+    "Sections",
+    h("table", { class: "plain" }, h("thead", {}, h("tr", {}, h("th", {}, "key"), h("th", { class: "number" }, "tensors"), h("th", { class: "number" }, "bytes"))), h("tbody", {}, rows)),
+    filled.length > 40 && h("p", { class: "quiet" }, `and ${many(filled.length - 40, "more section")}`),
+    empty.length > 0 && h("p", { class: "quiet" }, "Without tensors: ", empty.slice(0, 40).map((section) => visible(section.key, 60)).join(", "), empty.length > 40 && " …"),
+  );
+}
+
+function map(tree) {
+  return tree.nbytes > 0 && h("section", { class: "card wide" }, h("h2", {}, "Where the bytes are"), treemap(tree));
+}
+
+function parameters(info) {
+  return info.hyper_parameters && card("Hyper-parameters", facts_of(info.hyper_parameters));
+}
+
+function facts(info) {
+  const said = { format: info.format, profile: info.profile, "byte order": info.byteorder, compression: info.compression, ...info.facts, ...info.metadata };
+  return card("Facts", facts_of(said));
+}
+
+export function facts_of(found) {
+  return h(
+    "dl",
+    { class: "facts" },
+    Object.entries(found).slice(0, 200).map(([name, value]) => [h("dt", {}, visible(name, 60)), h("dd", {}, written(value))]),
+  );
+}
+
+const FEW = 3;
+
+// A value of a report: short ones in line, containers as something to open.
+function written(value, depth = 0) {
+  if (typeof value === "number") return figure(value);
+  if (value === null) return h("span", { class: "quiet" }, "none");
+  if (typeof value !== "object") return visible(value, 400);
+  const items = Object.entries(value);
+  const plain = items.every(([, one]) => typeof one !== "object" || one === null);
+  if (!items.length) return h("span", { class: "quiet" }, "empty");
+  if (plain && Array.isArray(value) && items.length <= 8) return value.map((one) => visible(one, 80)).join(", ");
+  if (plain && items.length <= FEW) return items.map(([name, one]) => `${visible(name, 60)} ${visible(one, 80)}`).join(", ");
+  if (depth > 6) return visible(JSON.stringify(value), 600);
+  const title = Array.isArray(value) ? many(items.length, "item") : items.slice(0, FEW).map(([name]) => visible(name, 30)).join(", ") + (items.length > FEW ? " …" : "");
+  return h("details", {}, h("summary", {}, title), h("dl", { class: "facts inner" }, items.slice(0, 200).map(([name, one]) => [h("dt", {}, visible(name, 60)), h("dd", {}, written(one, depth + 1))])));
+}
+
+export function notes(found) {
+  return (
+    found.length > 0 &&
+    h(
+      "section",
+      { class: "card wide" },
+      h("h2", {}, many(found.length, "note")),
+      h("ul", { class: "notes" }, found.slice(0, 100).map(note)),
+      found.length > 100 && h("p", { class: "quiet" }, `and ${count(found.length - 100)} more`),
+    )
+  );
+}
+
+export function note(one) {
+  const place = one.where && one.where.part ? visible(one.where.part, 120) + (one.where.offset === null ? "" : ` at byte ${count(one.where.offset)}`) : "";
+  return h(
+    "li",
+    { class: one.severity },
+    h("strong", {}, one.severity),
+    place && [" · ", h("span", { class: "mono" }, place)],
+    h("div", {}, visible(one.message, 800)),
+    one.tensors.length > 0 && h("div", { class: "quiet mono" }, one.tensors.slice(0, 5).map((name) => visible(name, 80)).join(", "), one.tensors.length > 5 && ` and ${count(one.tensors.length - 5)} more`),
+    h("div", { class: "quiet" }, visible(one.fix, 400)),
+  );
+}

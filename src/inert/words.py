@@ -1,0 +1,35 @@
+"""Numbers as people read them: bytes, counts, shapes.
+
+Knows: units and plurals. Refuses to know: what is counted.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+UNITS = ("kB", "MB", "GB", "TB", "PB", "EB")
+
+
+def size(count: int, exact: bool = False) -> str:
+    """Bytes as people read them, in powers of 1000: 32 B, 1.2 MB, 400 kB."""
+    if exact:
+        return str(count)
+    if count < 1000:
+        return f"{count} B"
+    amount = float(count)
+    for unit in UNITS:
+        amount /= 1000
+        if amount < 999.5 or unit == UNITS[-1]:
+            break
+    return f"{amount:.3g} {unit}" if amount < 999.5 else f"{amount:,.0f} {unit}"
+
+
+def counted(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def shape(sizes: Sequence[int]) -> str:
+    """[3,224,224], without blanks: one word for the tools that take columns apart."""
+    return f"[{','.join(map(str, sizes))}]"
