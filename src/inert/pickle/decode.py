@@ -139,6 +139,7 @@ class Machine:
         self.start = 0  # offset of the pickle's first byte
         self.top = -1  # highest memo index written so far
         self.runs: list[Run] = []  # of rows, in the order of their memo indices
+        self.texts: list[list[str]] = []  # of each run whose rows have texts before them
         self.hidden = 0  # memo entries that rows stand for and that are not written out
         self.dropped: dict[int, list[Call]] = {}  # by id of their first argument: calls made for their effect on it (copyreg's setters)
         self.popped: list[Call] = []  # every call that POP has dropped
