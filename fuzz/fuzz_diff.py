@@ -20,6 +20,7 @@ with instrument():
     from inert.ops.diff import diff
     from inert.report.diff import told
 
+READS = ("ops.diff", "report.diff")
 LIMITS = Limits(inflated=1 << 24, entries=1 << 16)
 CORPUS = Path(__file__).resolve().parent.parent / "tests" / "corpus"
 SEEDS = ("torch/small.pt", "torch/sharing.pt", "torch/sparse.pt", "torch/quantized.pt", "torch/subclasses.pt", "torch/python_objects.pt",
@@ -65,4 +66,4 @@ def seeds() -> list[bytes]:
 
 
 if __name__ == "__main__":
-    run(one, seeds())
+    run(one, seeds(), smoke=600)

@@ -24,6 +24,7 @@ with instrument():
 from tests.graphs import difference
 from tests.makers import Made, Name, Pid, dumps, storage, tensor
 
+READS = ("pickle.encode", "pickle.decode", "pickle.roundtrip", "pickle.style", "pickle.row", "pickle.framing")
 LIMITS = Limits(marks=5_000)
 
 
@@ -58,4 +59,5 @@ run(
         b"\x80\2X\1\0\0\0aQ2q\0h\0\x87.", b"\x80\2(()q\0(tq\1(th\0h\1(K\1tI5\n\x8a\1\5t.", b"\x80\2cX\nY\nq\0)Rq\1cset\nter\nq\2h\1K\1\x86R0.",
         b"\x80\2}q\1(U\1aq\2\x8a\1\5U\1bq\3K\5U\1cq\4\x8a\1\7u.", b"\x80\2cX\nY\nq\0(]q\1(h\0)Retb.",
     ],
+    smoke=5000,
 )  # fmt: skip

@@ -1,45 +1,10 @@
-"""Any bytes after the manner of a legacy, tar or bare pickle file give a checkpoint, each tensor with data or a fault, or an InertError.
+"""Whatever the bytes of a legacy file, alone or several in a row: sound answers, twice the same, or an InertError."""
 
-Seeds are whole files of each layout, one of them wrapped. Tensors are hashed, so that what is listed as sound must be readable.
-"""
+from asking import contents, in_bytes
+from driver import run
 
-from __future__ import annotations
+from tests import test_legacy
 
-import gzip
-import io
-import pickle
-import sys
-from pathlib import Path
+READS = ("formats.torch_legacy", "torch.legacy")
 
-from driver import instrument, run
-
-with instrument():
-    import inert
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from tests import tars, test_legacy
-
-
-def one(data: bytes) -> None:
-    try:
-        with inert.open(io.BytesIO(data)) as found:
-            for tensor in found.tensors.values():
-                try:
-                    tensor.sha256()
-                except inert.InertError:
-                    pass
-            list(map(str, found.notes))
-            list(found.parts)
-            dict(found.metadata)
-    except inert.InertError as error:
-        str(error)
-
-
-PICKLES = Path(__file__).resolve().parents[1] / "tests" / "corpus" / "pickles"
-SEEDS = [
-    test_legacy.sample(), test_legacy.sample() * 2, tars.sample(), pickle.dumps({"a": [1, "x"]}, 0), gzip.compress(test_legacy.sample()),
-    *(path.read_bytes() for path in sorted(PICKLES.glob("*.pkl"))), (PICKLES / "joblib-p4.joblib").read_bytes(),
-]  # fmt: skip
-
-if __name__ == "__main__":
-    run(one, SEEDS)
+run(in_bytes, seeds=[test_legacy.sample(), test_legacy.sample() * 2, *contents("legacy/*.pt", "old/legacy*.pt", most=4000)], smoke=900)

@@ -21,6 +21,7 @@ with instrument():
 
 from tests.makers import Made, Name, Pid, dumps, storage, tensor
 
+READS = ("pickle.decode", "pickle.handlers", "pickle.row", "pickle.inside", "pickle.frames")
 LIMITS = Limits(marks=5_000)
 
 
@@ -62,4 +63,5 @@ run(
         dumps(STATE), dumps(MANY), *[dumps(OBJECTS, protocol) for protocol in range(2, 6)], *[pickle.dumps([1, "a", {"b": (None, True)}], p) for p in range(6)],
         b"(ios\nsystem\n(cos\nsystem\no\x82\1\x83\1\0\x84\1\0\0\0Pid\n.", b"\x80\4\x95\5\0\0\0\0\0\0\0\x8c\1a\x940.",
     ],
+    smoke=6000,
 )  # fmt: skip

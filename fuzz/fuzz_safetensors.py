@@ -1,15 +1,14 @@
-"""Whatever the bytes, a safetensors file gives a result or an InertError; two readings agree, and no tensor reaches beyond the file."""
+"""Whatever the bytes, a safetensors file: sound answers, twice the same, or an InertError; no tensor reaches beyond the file."""
 
 from __future__ import annotations
 
 import io
 import struct
 
-from driver import instrument, run
+from asking import asked, contents
+from driver import run
 
-with instrument():
-    import inert
-
+READS = ("formats.safetensors",)
 SEEDS = (
     '{"__metadata__":{"format":"pt"},"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},'
     '"b":{"dtype":"BF16","shape":[2,1],"data_offsets":[8,12]}}   ',
@@ -19,28 +18,19 @@ SEEDS = (
 )
 
 
-def reading(data: bytes) -> list[object]:
-    said: list[object] = []
-    with inert.open(io.BytesIO(data)) as checkpoint:
-        for name, tensor in checkpoint.tensors.items():
-            said += [name, str(tensor.dtype), tensor.shape]
-            try:
-                size = sum(map(len, tensor.chunks()))
-                assert size == tensor.nbytes <= len(data) - 8
-                said.append(tensor.sha256())
-                tensor.numpy()
-            except inert.InertError as error:
-                said.append(str(error))
-        said += [str(note) for note in checkpoint.notes] + [repr(part) for part in checkpoint.parts.values()]
-    return said
-
-
 def one(data: bytes) -> None:
-    try:
-        first = reading(data)
-    except inert.InertError:
-        return
-    assert reading(data) == first
+    """With the header's length made right where it cannot be: what follows the header's bracket is data."""
+    asked(lambda: io.BytesIO(data), loads=False)
+    end = data.rfind(b"}", 8) + 1
+    if end and int.from_bytes(data[:8], "little") != end - 8:
+        asked(lambda: io.BytesIO(struct.pack("<Q", end - 8) + data[8:]), loads=False)
 
 
-run(one, seeds=[struct.pack("<Q", len(seed.encode())) + seed.encode() + bytes(range(12)) for seed in SEEDS])
+run(
+    one,
+    seeds=[
+        *[struct.pack("<Q", len(seed.encode())) + seed.encode() + bytes(range(12)) for seed in SEEDS],
+        *contents("safetensors/*.safetensors", "safetensors/broken/*", most=5000),
+    ],
+    smoke=2000,
+)

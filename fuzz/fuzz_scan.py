@@ -28,6 +28,7 @@ with instrument():
 
 from tests.makers import Entry, Made, Name, dumps, storage, tensor, torch_zip, zip_bytes
 
+READS = ("policy",)
 LIMITS = Limits(inflated=1 << 22, expand_floor=1 << 22, scan_floor=1 << 22, marks=5_000)
 Pair = tuple[str, str]
 
@@ -136,4 +137,5 @@ run(
         b"".join(map(dumps, (0x1950A86A20F9469CFC6C, 1001, {"little_endian": True}, [CALL], []))),
         b"\x80\4\x95\5\0\0\0\0\0\0\0\x8c\2os\x8c\6system\x93)R.", b"(S'x'\nios\nsystem\ncposix\nsystem\n0.",
     ],
+    smoke=2000,
 )  # fmt: skip

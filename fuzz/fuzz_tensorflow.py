@@ -1,13 +1,14 @@
-"""Whatever the bytes of an index, of a data file and of a first-version table, TensorFlow's formats give a result or an InertError; two
-readings agree, no tensor reaches beyond its file, one tensor by its name is the same as in the listing, and what can be read can be written
-and read again."""
+"""Whatever the bytes of an index, a data file or a first-version table: a result or an InertError, twice the same; what is read can be written and read again.
+
+No tensor reaches beyond its file, and one tensor by its name is the same as in the listing.
+"""
 
 from __future__ import annotations
 
 import struct
-import tempfile
 from pathlib import Path
 
+from asking import scratch
 from driver import instrument, run
 
 with instrument():
@@ -15,6 +16,7 @@ with instrument():
     from inert.formats.tf_bundle import TfBundle
     from inert.formats.tf_checks import tensor_checks
 
+READS = ("formats.tf_bundle", "formats.tf_v1", "formats.tf_checks", "containers.protowire", "containers.sstable")
 HERE = Path(__file__).parent.parent / "tests" / "corpus" / "tf"
 BUNDLES = ("objects/ckpt-2", "slices/slices", "strings/strings", "types/types", "names/names")
 FIRST = ("v1_types/first", "v1_file/model.ckpt-7")
@@ -76,16 +78,13 @@ def written(prefix: Path) -> None:
 
 def one(data: bytes) -> None:
     size = int.from_bytes(data[:2], "little")
-    with tempfile.TemporaryDirectory() as folder:
-        prefix = Path(folder) / "m"
-        prefix.with_name("m.index").write_bytes(data[2 : 2 + size])
-        prefix.with_name("m.data-00000-of-00001").write_bytes(data[2 + size :])
-        try:
-            first = reading(prefix)
-        except inert.InertError:
-            return
-        assert reading(prefix) == first
-        written(prefix)
+    prefix = scratch().filled({"m.index": data[2 : 2 + size], "m.data-00000-of-00001": data[2 + size :]}) / "m"
+    try:
+        first = reading(prefix)
+    except inert.InertError:
+        return
+    assert reading(prefix) == first
+    written(prefix)
 
 
-run(one, seeds=seeds())
+run(one, seeds=seeds(), smoke=300)

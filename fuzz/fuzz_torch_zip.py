@@ -23,6 +23,7 @@ with instrument():
 
 from tests.makers import PARAMETER, REBUILD_V3, Made, Name, dumps, storage, tensor, torch_entries, zip_bytes
 
+READS = ("formats.torch_zip", "containers.zip", "torch.strided", "torch.rebuild")
 LIMITS = Limits(inflated=1 << 22, logical_bytes=1 << 24, paths=500, name_bytes=1 << 22)
 
 
@@ -108,4 +109,5 @@ run(
         whole(STATE), whole(STATE, 4), whole({"coo": COO, "csr": CSR, "q": QUANTIZED, "v3": LATER}), whole(VALUES, 3), whole([STATE, VALUES], 5, deflate=True),
         whole(Made(Name("gone", "Net"), (), {"_parameters": {"w": STATE["w"]}, "_buffers": {}, "_modules": {}}, new=True)),
     ],
+    smoke=2000,
 )  # fmt: skip

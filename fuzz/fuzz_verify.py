@@ -32,6 +32,7 @@ with instrument():
 from tests.makers import dumps, storage, tensor, torch_entries, torch_zip, zip_bytes
 from tests.tars import sample
 
+READS = ("ops.verify", "containers.zipcheck", "report.verify")
 LIMITS = Limits(inflated=1 << 22, logical_bytes=1 << 24, paths=500, name_bytes=1 << 22)
 CORPUS = Path(__file__).resolve().parent.parent / "tests" / "corpus"
 BUNDLE = b"BNDL"  # then the length of an index as two bytes, the index, and its data file
@@ -128,4 +129,5 @@ run(
         torch_zip(dumps(STATE), DATA), zip_bytes(DEFLATED, align=4), gzip.compress(torch_zip(dumps(STATE), DATA), mtime=0), sample(),
         *((CORPUS / name).read_bytes() for name in (*FILES, *TABLES)), *map(bundle, BUNDLES),
     ],
+    smoke=1000,
 )  # fmt: skip

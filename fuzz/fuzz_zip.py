@@ -22,6 +22,7 @@ with instrument():
 
 from tests.makers import Entry, torch_entries, zip_bytes
 
+READS = ("containers.zip", "containers.zipdirectory", "containers.zipentries")
 LIMITS = Limits(entries=100_000, inflated=1 << 22)
 
 
@@ -87,4 +88,5 @@ run(
             ]
         ),
     ],
+    smoke=8000,
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -43,6 +44,15 @@ def parse(file: Path) -> ast.Module:
 
 def imports(root: Path = SOURCE) -> list[Import]:
     """Every import of every module under ``root``; ``from a import b`` means ``a.b`` where that is a module, else ``a``."""
+    return _own() if root == SOURCE else _all(root)
+
+
+@cache
+def _own() -> list[Import]:
+    return _all(SOURCE)
+
+
+def _all(root: Path) -> list[Import]:
     tree = modules(root)
     names = set(tree)
     for name in tree:  # a folder without __init__.py is a package too

@@ -18,7 +18,7 @@ from inert.cli import COMMANDS, DEBUG, main
 from tests.makers import dumps, storage, tensor, torch_zip
 from tests.source_tree import SOURCE
 
-WORDS = {"convert": "SRC DST", "diff": "A B"}  # of commands that take more than one file
+WORDS = {"convert": "SRC DST", "diff": "A B", "repair": "SRC DST"}  # of commands that take more than one file
 Result = tuple[int, str, str]
 Run = Callable[..., Result]
 

@@ -40,6 +40,7 @@ LAYERS = (
     Layer(("checkpoint", "index"), "a Checkpoint holds what was read; it knows neither profiles nor the formats that fill it"),
     Layer(("profiles",), "profiles look at a Checkpoint's keys; they know no format"),
     Layer(("formats", "writers"), "a format claims and reads, a writer plans; operations use both and are never used by them"),
+    Layer(("salvage",), "salvage reads what an ordinary reader refuses, and knows these; nothing that reads or writes knows it"),
     Layer(("reading", "loading", "saving"), "reading opens a source by the registry, saving writes by the other; they know no operation"),
     Layer(("ops", "policy", "stats"), "operations give results; how these are laid out is for report, how they are shown for cli and web"),
     Layer(("report",), "report turns results into plain dicts; it knows no command line and no page"),

@@ -37,7 +37,7 @@ from tests.test_pickle_rows import changed
 HERE = Path(__file__).parent / "corpus"
 SHARED = REPOSITORY.parent / "shared" / "corpus"
 PROTOCOLS = [2, 3, 4, 5]
-DEEP = 30_000
+DEEP = 12_000
 
 
 def ours(value: Any, protocol: int) -> bytes:
@@ -113,9 +113,7 @@ def test_any_graph_comes_out_as_it_was(value: Any, protocol: int) -> None:
 
 
 # the longest one shows nothing more in every protocol
-@pytest.mark.parametrize(
-    ("name", "protocol"), [(name, one) for name in VALUES for one in PROTOCOLS if one in (2, 4) or "65,536" not in name]
-)
+@pytest.mark.parametrize(("name", "protocol"), [(name, one) for name in VALUES for one in PROTOCOLS if one == 4 or "65,536" not in name])
 def test_old_values_come_out_as_they_were(name: str, protocol: int) -> None:
     for data in (pickle.dumps(VALUES[name], protocol), _in_python(VALUES[name], protocol)):
         assert again(sound(data)) == (data, True)
@@ -268,7 +266,7 @@ def test_deep_and_wide_graphs_cost_what_their_bytes_do(name: str) -> None:
     start = process_time()
     style, _ = style_of(document)
     made = encode(document.root, style, document)
-    assert process_time() - start < 20
+    assert process_time() - start < 8
     assert len(made) < 12 * len(document.data) + 1000
     for other in (CPICKLE, TORCH):
         made = encode(document.root, other, document)
@@ -442,7 +440,8 @@ AS_WRITTEN = ("torch", "lightning", "thirdparty", "vector")
 @pytest.mark.skipif(not REAL, reason="the shared corpus of real files does not lie beside the repository")
 @pytest.mark.parametrize("folder", REAL)
 def test_real_files_come_out_as_they_were(folder: str) -> None:
-    found = [one for path in sorted((SHARED / folder).rglob("*")) if path.is_file() and path.stat().st_size < 1 << 26 for one in _law(path)]
+    most = 1 << 19 if folder == "broken" else 1 << 26  # bombs are for test_hostile.py
+    found = [one for path in sorted((SHARED / folder).rglob("*")) if path.is_file() and path.stat().st_size < most for one in _law(path)]
     assert found
     if folder in AS_WRITTEN:
         assert sum(same for _, same in found) >= 0.995 * len(found)

@@ -1,12 +1,13 @@
-"""Makes what the documents repeat of the code: docs/findings.md, the table of docs/loading.md, and in README.md the formats, writers and
-transcripts of commands.
+"""Makes what the documents repeat of the code: docs/findings.md, the tables of docs/loading.md and docs/fuzzing.md, and in README.md the
+formats, writers and transcripts of commands.
 
-Usage: make_docs.py. Writes the files that are not as they should be and names them. In the latter two only what stands between
+Usage: make_docs.py. Writes the files that are not as they should be and names them. In all but the first only what stands between
 ``<!-- NAME -->`` and ``<!-- /NAME -->`` is made; without these markers the file is left alone.
 """
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import os
@@ -14,7 +15,7 @@ import sys
 from pathlib import Path
 
 from inert.cli import main as inert_command
-from inert.finding import CODES
+from inert.finding import CODES, REPAIRS
 from inert.formats import FORMATS
 from inert.torch import versions
 from inert.writers import WRITERS
@@ -33,6 +34,13 @@ What inert notes about a file, by code. An *error* means that something cannot b
 may see different things in it: `inert` then ends with status 1. A *warning* is worth a look; an *info* is good to know.
 
 """
+REPAIR = """
+## Repairs
+
+What `inert repair` does about a fault. Where bytes are missing or damaged, the tensors over them are left out and listed; all else is
+mended by writing it anew.
+
+"""
 
 
 def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
@@ -42,7 +50,11 @@ def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 def findings() -> str:
-    return FINDINGS + table(("code", "severity", "what to do next"), ((f"`{code}`", *row) for code, row in CODES.items()))
+    return FINDINGS + table(("code", "severity", "what to do next"), ((f"`{code}`", *row) for code, row in CODES.items())) + repairs()
+
+
+def repairs() -> str:
+    return REPAIR + table(("code", "what `inert repair` does about it"), ((f"`{code}`", text) for code, text in REPAIRS.items()))
 
 
 def formats() -> str:
@@ -74,6 +86,21 @@ TRANSCRIPTS = {
     "transcript:scan": (("scan", "tests/corpus/hostile/dotted.pt"), 20),
     "transcript:verify": (("verify", "tests/corpus/broken/bit_flip.pt"), 28),
 }
+
+
+def targets(root: Path = ROOT) -> str:
+    """Each fuzz target, its invariant, and how many executions of it fuzz/executions.tsv counts."""
+    counts: dict[str, int] = {}
+    for line in (root / "fuzz" / "executions.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+        name, count = line.split("\t")
+        counts[name] = int(count)
+    rows = []
+    for path in sorted((root / "fuzz").glob("fuzz_*.py")):
+        said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        invariant = " ".join(said.partition("\n\n")[0].split())
+        rows.append((f"`{path.stem}`", invariant, f"{counts.get(path.stem, 0):,}"))
+    total = f"fuzz: {sum(counts.values()) / 1e6:.1f} million executions in all, as fuzz/executions.tsv counts them.\n\n"
+    return total + table(("target", "what it holds", "executions"), rows)
 
 
 def transcript(arguments: tuple[str, ...], most: int) -> str:
@@ -109,7 +136,10 @@ def documents(root: Path = ROOT) -> dict[Path, str]:
         text = between(text, name, transcript(arguments, most))
     loads = root / "docs" / "loading.md"
     about = between(loads.read_text(encoding="utf-8"), "versions", loading()) if loads.exists() else ""
-    return {root / "docs" / "findings.md": findings(), readme: text} | ({loads: about} if about else {})
+    fuzzing = root / "docs" / "fuzzing.md"
+    held = between(fuzzing.read_text(encoding="utf-8"), "targets", targets(root)) if fuzzing.exists() else ""
+    made = {root / "docs" / "findings.md": findings(), readme: text, loads: about, fuzzing: held}
+    return {file: text for file, text in made.items() if text}
 
 
 def main(root: Path = ROOT) -> int:

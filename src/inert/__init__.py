@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .ops.convert import convert
     from .ops.diff import diff
     from .ops.diff_result import Difference
+    from .ops.repair import repair
     from .ops.scan import ScanReport, scan
     from .ops.verify import Verification, verify
 
@@ -34,6 +35,7 @@ _LATE = {  # what only some users need is imported when it is first asked for
     "Verification": "ops.verify",
     "convert": "ops.convert",
     "diff": "ops.diff",
+    "repair": "ops.repair",
     "scan": "ops.scan",
     "verify": "ops.verify",
 }
@@ -59,6 +61,7 @@ __all__ = [
     "diff",
     "load",
     "open",
+    "repair",
     "save",
     "scan",
     "verify",

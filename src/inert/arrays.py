@@ -51,7 +51,7 @@ def gather(layout: Layout, kind: Any, limits: Limits, held: Any = None) -> Any:
     shape, strides, offset = (layout.shape, layout.strides, layout.offset) if layout.dtype.packed == 1 else item_geometry(layout)
     last, count, _ = reach(shape, strides)
     if last < 0:
-        return np.empty(shape, kind)
+        return _nothing(shape, kind)
     first, length = offset * width, (last + 1) * width
     if count * width > limits.logical_bytes:
         check_logical(count * width, length, limits)
@@ -63,6 +63,14 @@ def gather(layout: Layout, kind: Any, limits: Limits, held: Any = None) -> Any:
         view = np.frombuffer(view, np.uint8)[first : first + length].reshape(-1, layout.dtype.unit)[:, ::-1].copy()
         first = 0
     return np.ndarray(shape, kind, view, first, byte_strides(strides, width))
+
+
+def _nothing(shape: tuple[int, ...], kind: Any) -> Any:
+    """An array without elements. UnsupportedError where NumPy, which multiplies its other dimensions, finds them too large."""
+    try:
+        return np.empty(shape, kind)
+    except ValueError:
+        raise UnsupportedError(f"NumPy has no array of shape {list(shape)}", hint="it has no elements; PyTorch can hold it") from None
 
 
 def _unpack(raw: Any, layout: Layout) -> Any:

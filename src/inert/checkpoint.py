@@ -197,6 +197,7 @@ class Checkpoint:
     @root.setter
     def root(self, value: Any) -> None:
         with self._lock:
+            self._once("read", self._listed)  # what is in the file: untouched() wants it
             self._made["root"] = (value, *self._once("root", self._rooted)[1:])
             self._made.pop("listed", None)
             self._made.pop("tensors", None)
@@ -275,7 +276,7 @@ class Checkpoint:
         now = list(value.items()) if isinstance(value, dict) else []
         if len(now) != len(items) or any(a is not c or b is not d for (a, b), (c, d) in zip(now, items, strict=True)):
             return False
-        before, after = self._listed().tensors, Lister(self.content.listed(value), self.content.limits).tensors
+        before, after = self._once("read", self._listed).tensors, Lister(self.content.listed(value), self.content.limits).tensors
         return list(before) == list(after) and all(before[name].layout is after[name].layout for name in before)
 
     def save(self, path: str | os.PathLike[str], **options: Any) -> Any:

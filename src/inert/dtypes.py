@@ -67,9 +67,13 @@ class DType(str):
 
         try:
             made = np.dtype(self.numpy)
-        except TypeError:
+        except (TypeError, ValueError):
             import ml_dtypes
 
+            if not hasattr(ml_dtypes, self.numpy):  # a long double of another machine, a text that is too long
+                from .errors import UnsupportedError
+
+                raise UnsupportedError(f"NumPy has no {self} here", hint="t.chunks() and t.sha256() give its bytes") from None
             made = np.dtype(getattr(ml_dtypes, self.numpy))
         self._array_type = made
         return made

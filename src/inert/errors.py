@@ -38,7 +38,7 @@ class InertError(Exception):
         return one_line(f"{where}{self.message}{at}{hint}")
 
 
-DAMAGED = "the file is damaged or was cut short: get it again; inert parts lists the records in it"
+DAMAGED = "the file is damaged or was cut short: get it again, or keep what is whole with inert repair"
 
 
 class UnidentifiedError(InertError):

@@ -78,18 +78,18 @@ def numbers(data: Any, dtype: DType) -> Any:
         data = np.frombuffer(data, dtype.array_type())
         if dtype.canonical == "float4_e2m1fn" and dtype.packed > 1:
             data = _nibbles(data)
-    return data.astype(np.float32) if data.dtype.kind == "V" and dtype.kind == "f" else data
+    with np.errstate(invalid="ignore"):  # a signalling NaN is a value like any other
+        return data.astype(np.float32) if data.dtype.kind == "V" and dtype.kind == "f" else data
 
 
 def _halves(data: Any, dtype: DType) -> Any:
     """complex32: pairs of float16; bcomplex32: of bfloat16."""
+    import ml_dtypes
     import numpy as np
 
-    if dtype == "complex32":
-        return np.frombuffer(data, "<f2").astype(np.float32).view(np.complex64)
-    import ml_dtypes
-
-    return np.frombuffer(data, ml_dtypes.bfloat16).astype(np.float32).view(np.complex64)
+    parts = np.frombuffer(data, "<f2" if dtype == "complex32" else ml_dtypes.bfloat16)
+    with np.errstate(invalid="ignore"):
+        return parts.astype(np.float32).view(np.complex64)
 
 
 def _nibbles(items: Any) -> Any:
@@ -218,7 +218,8 @@ def _histogram(tensor: Tensor, first: _First, bins: int, done: Callable[[int], N
         if single:
             place = (piece.astype(np.uint8) if piece.dtype.kind == "b" else piece) - np.array(low, piece.dtype)
         else:
-            place = _places(magnitude(piece).astype(np.float64), low, high, bins)
+            with np.errstate(invalid="ignore"):  # a signalling NaN is a value like any other
+                place = _places(magnitude(piece).astype(np.float64), low, high, bins)
         counts += np.bincount(place.astype(np.int64), minlength=bins)
         if done is not None:
             done(size)

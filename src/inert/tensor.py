@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import prod
 
-from .errors import FormatError, UnsupportedError
+from .errors import FormatError, UnsupportedError, one_line
 from .layout import Layout, items_of, pieces
 from .limits import DEFAULT
 
@@ -234,7 +234,7 @@ class Tensor:
         layout = self.layout
         kind = "" if layout.kind == "dense" else f" {layout.kind}"
         fault = f" damaged: {layout.fault}" if layout.fault else ""
-        return f"<Tensor {self.name!r} {layout.dtype}{list(layout.shape)}{kind}{fault}>"
+        return f"<Tensor {self.name!r} {layout.dtype}{list(layout.shape)}{kind}{one_line(fault)}>"
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""

@@ -28,6 +28,7 @@ COMMANDS = {
     "scan": "say what loading it as a pickle would import and call, and whether that is dangerous",
     "verify": "check files to the byte: structure, checksums, every file of a set",
     "diff": "say what differs between two checkpoints: tensors, elements, other values",
+    "repair": "write what is whole in a damaged one, and say what is lost",
     "convert": "write it in another format, or again with changes: parts of it, other names",
     "view": "show it as a web page, on this machine only",
 }

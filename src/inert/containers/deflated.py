@@ -14,7 +14,7 @@ from ..source import BytesSource
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from ..source import Source, Span
@@ -34,6 +34,36 @@ def inflate(packed: Span, size: int, name: str) -> Span:
 
         source = written(lambda write: _inflate_into(write, packed, size, name), name)
     return source.span()
+
+
+def readable(packed: Span, cap: int, name: str) -> tuple[Span, str]:
+    """What comes out of raw deflate data before a fault, its end or ``cap`` bytes; and what ended it too early, "" for nothing."""
+    fault = ""
+
+    def pieces() -> Iterator[bytes]:
+        nonlocal fault
+        engine, made = decompressobj(-MAX_WBITS), 0
+        try:
+            for piece in packed.chunks():
+                while not engine.eof:
+                    data = engine.decompress(piece, 1 << 20)
+                    made += len(data)
+                    if made > cap:
+                        fault = f"it inflates to more than {cap:,} bytes"
+                        return
+                    yield data
+                    piece = engine.unconsumed_tail
+                    if not data and not piece:
+                        break
+        except ZlibError as error:
+            fault = f"its deflated data is damaged ({error}); {made:,} bytes came out"
+            return
+        if not engine.eof:
+            fault = f"its deflated data is cut short; {made:,} bytes came out"
+
+    from ..inflate import poured
+
+    return poured(pieces(), name).span(), fault
 
 
 def _inflate_into(write: Callable[[bytes], Any], packed: Span, size: int, name: str) -> None:

@@ -135,11 +135,15 @@ class Table:
 
     def entries(self, faults: list[Fault]) -> Iterator[tuple[bytes, Block, int, int]]:
         """Every entry that can be read; what cannot, and what is out of order, goes into ``faults``."""
-        last, count = None, 0
+        last, count, above = None, 0, None
         for handle, most in zip(self.handles, self.keys, strict=True):
             try:
                 block = self.block(handle)
                 for key, start, end in block.entries():
+                    if above is not None and key <= above:
+                        text = f"the index has the key {above[:80]!r} for blocks before the one with {key[:80]!r}"
+                        faults.append(Fault("order", text, handle[0]))
+                    above = None
                     if last is not None and key <= last:
                         faults.append(_disorder(last, key, handle[0]))
                     if key > most:
@@ -152,6 +156,7 @@ class Table:
                         raise LimitError(f"more than {self.limits.entries:,} entries", part=self.source.name, hint="raise Limits.entries")
             except FormatError as error:
                 faults.append(Fault("block", error.message, handle[0] if error.offset is None else error.offset))
+            above = most
 
     def listing(self, faults: list[Fault]) -> Iterator[Columns | tuple[list[bytes], list[bytes]]]:
         """The entries of block after block: as Columns, or keys and values as copies. The same as ``entries``, quicker where values are

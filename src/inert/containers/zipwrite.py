@@ -48,9 +48,9 @@ class Archive:
                 f"an alignment of {alignment:,} bytes", hint="PyTorch reads 1 to 65535; 64 is usual, 4096 for mapped loads"
             )
         self.root = root
-        self.records = list(records)
+        self.records = [Record(ID, bytes(ID_LENGTH)) if record.name == ID else record for record in records]  # whatever there was
         self.alignment = alignment
-        self.names = [(f"{root}/{record.name}" if root else record.name).encode() for record in self.records]
+        self.names = [(f"{root}/{record.name}" if root else record.name).encode("utf-8", "surrogateescape") for record in self.records]
         self.heads: list[bytes] = []
         self.offsets: list[int] = []
         at = 0
@@ -60,7 +60,7 @@ class Archive:
             self.offsets.append(at)
             at += len(head) + record.size + self._tail_length(record.size, at)
         self.directory = at
-        self.size = at + sum(map(len, self._entries([0] * len(self.records)))) + 56 + 20 + 22
+        self.size = at + sum(map(len, self._entries([0] * len(self.records)))) + (56 + 20 if self.records else 0) + 22
 
     def write(self, out: Out) -> None:
         """Write all of it."""
@@ -114,12 +114,12 @@ class Archive:
         return made
 
     def _end(self, length: int) -> bytes:
-        """ZIP64 end record, its locator, and the end record."""
+        """ZIP64 end record, its locator, and the end record. Of no records the last alone, by which NumPy knows an empty archive."""
         count, start = len(self.records), self.directory
         end64 = pack("<4sQ2H2I4Q", b"PK\6\6", 44, 0x031E, 45, 0, 0, count, count, length, start)
         locator = pack("<4sIQI", b"PK\6\7", 0, start + length, 1)
         few = min(count, FULL16)
-        return end64 + locator + pack("<4s4H2IH", b"PK\5\6", 0, 0, few, few, min(length, FULL32), min(start, FULL32), 0)
+        return (end64 + locator if count else b"") + pack("<4s4H2IH", b"PK\5\6", 0, 0, few, few, min(length, FULL32), min(start, FULL32), 0)
 
 
 # -- the serialization id ---------------------------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ def serialization_id(names: list[str], crcs: list[int]) -> str:
     """Forty digits: a hash of the record names in the order of libstdc++'s unordered_set, and one of the CRCs in the order of writing."""
     first = second = 0
     for name in in_set_order(names):
-        first = combine(first, murmur(name.encode()))
+        first = combine(first, murmur(name.encode("utf-8", "surrogateescape")))
     for crc in crcs:
         second = combine(second, crc)
     return f"{first:020d}{second:020d}"
@@ -176,7 +176,7 @@ def in_set_order(names: list[str]) -> list[str]:
     for name in names:
         if name in hashes:
             continue
-        hashes[name] = murmur(name.encode())
+        hashes[name] = murmur(name.encode("utf-8", "surrogateescape"))
         if len(hashes) > size:
             size = next(count for count in _BUCKETS if count >= len(hashes) and count > size)
             following, before = _rehashed(following, hashes, size)

@@ -137,6 +137,13 @@ class Sharded(Content):
         """The formats of its shards."""
         return {shard.content.format for shard in self.shards() if shard.content is not None}
 
+    def owners(self) -> dict[Any, str]:
+        """Which shard each name is taken from."""
+        union = Union(self.index)
+        for shard, (value, _) in self._each(lambda one: one.root()):
+            union.add(shard, value)
+        return union.owner
+
     # -- what a checkpoint is asked -------------------------------------------------------------------------------------------
 
     def pickles(self) -> dict[str, Document]:

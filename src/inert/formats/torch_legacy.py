@@ -15,7 +15,7 @@ from ..pickle.nodes import Dict, shown
 from ..torch.arguments import text
 from ..torch.build import Builder
 from ..torch.legacy import MAGIC, PARTS, Legacy, decode_at, read_legacy, source_notes
-from .torch_zip import document_notes
+from .torch_zip import FILLED, TOLD, document_notes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,6 +108,8 @@ class TorchLegacy(Content):
         for key, value in system.pairs() if type(system) is Dict else ():
             if text(key) == "little_endian":
                 facts["byteorder"] = "little" if value is True else "big"
+            elif text(key) == FILLED and type(value) is str:
+                facts[FILLED] = value[:TOLD]
             elif type(value) is not Dict:
                 facts[str(text(key))] = shown(value)
         return facts

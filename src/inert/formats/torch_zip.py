@@ -44,6 +44,8 @@ ROLES = {
 }  # fmt: skip
 DAMAGED = ("zip-cut", "zip-damaged", "mangled")  # what formats.foreign says of an archive that cannot be read
 VERSIONS = range(1, 11)  # torch 2.13 reads these
+FILLED = "filled_by_inert_repair"  # says which tensors hold no trained values, and what they hold
+SMALL, TOLD = 256, 1 << 20  # bytes of a small record, and of that one
 
 
 def claims(source: Source, limits: Limits) -> Zip | None:
@@ -130,13 +132,13 @@ class TorchZip(Content):
     def _note(self, code: str, text: str, part: str, offset: int | None = None) -> None:
         self._notes.append(Finding(code, text, part, offset))
 
-    def _small(self, name: str) -> str | None:
+    def _small(self, name: str, most: int = SMALL) -> str | None:
         """The text of a small record; None where there is none or where it cannot be read."""
         member = self.archive.members.get(self.folder + name)
-        if member is None or member.size > 256:
+        if member is None or member.size > most:
             return None
         try:
-            return self.archive.span(member, 256).read().decode("utf-8", "replace")
+            return self.archive.span(member, most).read().decode("utf-8", "replace")
         except InertError as error:
             self._note("zip-local-header", error.message, member.name, error.offset)
             return None
@@ -211,6 +213,9 @@ class TorchZip(Content):
         names = {"byteorder": "byteorder", "version": "version", ".data/version": "version", ".format_version": "format_version"}
         names |= {".storage_alignment": "storage_alignment", ".data/serialization_id": "serialization_id"}
         found = {key: text.strip() for name, key in names.items() if (text := self._small(name)) is not None}
+        filled = self._small(f".data/{FILLED}", TOLD)
+        if filled is not None:
+            found[FILLED] = filled
         return {"root": self.folder.rstrip("/"), **found}
 
     def checks(self) -> tuple[Any, ...]:

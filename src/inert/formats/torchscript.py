@@ -16,7 +16,7 @@ from ..containers.flatbuffer import Buffer
 from ..containers.jsontext import parse_record
 from ..containers.zip import Zip
 from ..containers.zipdirectory import DEFLATED
-from ..errors import InertError
+from ..errors import FormatError, InertError
 from ..finding import Finding
 from ..names import HERE, Joined
 from ..pickle.decode import Document, decode
@@ -261,6 +261,19 @@ class Flatbuffer(Content):
     def __init__(self, source: Source, limits: Limits) -> None:
         super().__init__(source, limits)
         self.module = Mobile(Buffer(source), limits)
+        self.constants = self.module.constants()
+        self.faults: list[Finding] = []
+        self.files = {prefix: self._said([], self.module.files, field) for field, prefix in ((EXTRA_FILES, "extra/"), (SOURCES, "code/"))}
+        fields = {"bytecode_version": BYTECODE_VERSION, "operator_version": OPERATOR_VERSION}
+        self.versions = {name: self._said(None, self.module.root.number, field, "I") for name, field in fields.items()}
+
+    def _said(self, otherwise: Any, ask: Callable[..., Any], *arguments: Any) -> Any:
+        """What is not needed for the tensors: where it is damaged, that is noted."""
+        try:
+            return ask(*arguments)
+        except FormatError as error:
+            self.faults.append(Finding("value-odd", error.message, self.source.name, error.offset))
+            return otherwise
 
     def root(self, convert: Callable[[Tensor], Any] | None = None) -> tuple[Any, list[Finding]]:
         module = Mobile(Buffer(self.source), self.limits, convert) if convert else self.module
@@ -268,25 +281,20 @@ class Flatbuffer(Content):
         return value, [Finding("value-odd", text, self.source.name) for text in module.odd]
 
     def listed(self, root: Any) -> Any:
-        return with_constants(root, self.module.constants())
+        return with_constants(root, self.constants)
 
     def parts(self) -> dict[str, Part]:
         made = {}
         for number, span in enumerate(self.module.spans):
             if span is not None:
                 made[f"storage {number}"] = Part(f"storage {number}", self.source.name, span.offset, span.length, "storage")
-        for field, prefix, kind in ((EXTRA_FILES, "extra/", "extra"), (SOURCES, "code/", "code")):
-            for name, span in self.module.files(field):
+        for prefix, kind in (("extra/", "extra"), ("code/", "code")):
+            for name, span in self.files[prefix]:
                 made[prefix + name] = Part(prefix + name, self.source.name, span.offset, span.length, kind)
         return made
 
     def metadata(self) -> dict[str, str]:
-        root = self.module.root
-        return {
-            "container": "flatbuffer",
-            "bytecode_version": str(root.number(BYTECODE_VERSION, "I")),
-            "operator_version": str(root.number(OPERATOR_VERSION, "I")),
-        }
+        return {"container": "flatbuffer", **{name: str(number) for name, number in self.versions.items() if number is not None}}
 
     def checks(self) -> tuple[Any, ...]:
         from . import plain_checks
@@ -295,4 +303,4 @@ class Flatbuffer(Content):
 
     def notes(self) -> list[Finding]:
         code = [name for name, part in self.parts().items() if part.role == "code"]
-        return [Finding("script-code", f"{counted(len(code), 'source')} of TorchScript", code[0])] if code else []
+        return [*self.faults, *([Finding("script-code", f"{counted(len(code), 'source')} of TorchScript", code[0])] if code else [])]

@@ -43,9 +43,9 @@ _FIXED = {"u1": 1, "u2": 2, "u4": 4, "i4": 4, "u8": 8, "f8": 8, "s1": 1, "s4": 4
 class Document:
     """One decoded pickle: ``root`` (its value as nodes), ``end`` (offset behind STOP), ``protocol``, ``odd`` (code, offset, text) for
     what no ordinary writer does, ``opcodes`` (code → offset of its first use, in that order), ``fault`` (the error that ended it, or
-    None). Immutable once made."""
+    None), ``rest`` (what stood on the stack at the fault, mark by mark). Immutable once made."""
 
-    __slots__ = ("_machine", "_parted", "data", "end", "fault", "name", "odd", "opcodes", "protocol", "root")
+    __slots__ = ("_machine", "_parted", "data", "end", "fault", "name", "odd", "opcodes", "protocol", "rest", "root")
 
     def __init__(self, name: str, machine: Machine) -> None:
         self.name = name
@@ -55,6 +55,7 @@ class Document:
         self.root: Any = None
         self.end = 0
         self.fault: InertError | None = None
+        self.rest: list[list[Any]] = []
         self.protocol = machine.protocol
         self.odd = machine.odd
         self.opcodes = machine.opcodes
@@ -138,6 +139,7 @@ class Machine:
         self.start = 0  # offset of the pickle's first byte
         self.top = -1  # highest memo index written so far
         self.runs: list[Run] = []  # of rows, in the order of their memo indices
+        self.texts: list[list[str]] = []  # of each run whose rows have texts before them
         self.hidden = 0  # memo entries that rows stand for and that are not written out
         self.dropped: dict[int, list[Call]] = {}  # by id of their first argument: calls made for their effect on it (copyreg's setters)
         self.popped: list[Call] = []  # every call that POP has dropped
@@ -273,6 +275,7 @@ def decode(
         document.fault = LimitError("the pickle needs more memory than there is")
     if document.fault is not None:
         document.fault.part = document.fault.part or name
+        document.rest = [*machine.marks, machine.stack]
     document.protocol = machine.protocol
     machine.marks.clear()
     machine.stack = []

@@ -9,6 +9,7 @@ Facts: CPython 3.13 Lib/pickle.py and Modules/_pickle.c (batches, what is memois
 
 from __future__ import annotations
 
+from itertools import chain
 from struct import pack
 
 from ..errors import LimitError, UnsupportedError
@@ -77,6 +78,7 @@ class Encoder:
             return
         if not style.puts_all:
             self.kept = set(map(id, self.machine.memo.values()))
+            self.kept.update(map(id, chain.from_iterable(self.machine.texts)))  # memo entries that are hidden among the rows'
             self.spelt = spellings(document)
         else:
             self.kept = {id(value) for value in self.machine.memo.values() if type(value) in ODDLY_KEPT}

@@ -110,7 +110,7 @@ def _row(e: Encoder, row: Row, todo: list[Any]) -> None:
     if e.get(row) or copied(e, row):
         return
     row.events()
-    if e.machine is not None and row.run.machine is e.machine and e.machine.data[row.start] == 0x58:
+    if e.machine is not None and row.run.machine is e.machine and row.named:
         same_text(e, e.machine.memo.get(row.first))
     if not e.style.puts_all and e.machine is not None:
         e.kept.update(id(e.machine.memo[i]) for i in range(row.first, row.last + 1) if i in e.machine.memo)

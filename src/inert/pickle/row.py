@@ -116,6 +116,7 @@ class Row(Call):
     last = property(lambda self: self.run.results[self.at])  # memo index of its last PUT, which is the result's …
     first = property(lambda self: self.run.results[self.at - 1] + 1 if self.at else self.run.first)  # … and of its first
     dtype = property(lambda self: self.run.templates[self.at].meaning.dtype)
+    named = property(lambda self: self.run.machine.data[self.run.starts[self.at]] == 0x58)  # its bytes begin with the text before it
 
     def geometry(self) -> tuple[int, int, tuple[int, ...], tuple[int, ...], bool]:
         """(n, offset, shape, strides, requires_grad)"""
@@ -226,6 +227,8 @@ def _accept(machine: Machine, matches: list[re.Match[bytes]]) -> int:
     machine.stack.extend(chain.from_iterable(zip(decoded, rows, strict=True)) if lengths[0] else rows)
     machine.made.extend(rows)
     machine.runs.append(run)
+    if lengths[0]:
+        machine.texts.append(decoded)
     machine.hidden += run.results[-1] - machine.top
     machine.top = run.results[-1]
     return len(rows)

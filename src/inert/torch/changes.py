@@ -155,6 +155,11 @@ def held(now: Any, nodes: Any, get: Callable[[Any], Any]) -> bool:
     return len(now) == len(nodes) and all(value is get(node) for value, node in zip(now, nodes, strict=True))
 
 
+def elements(value: set[Any]) -> set[Any]:
+    """A set's elements, its Keys by the nodes they stand for: each building makes Keys of its own."""
+    return {(Key, id(item.node)) if type(item) is Key else item for item in value}
+
+
 def same(before: Any, value: Any) -> bool:
     """Whether two containers of one kind hold the very same items in the same order."""
     if isinstance(before, dict):
@@ -169,5 +174,5 @@ def same(before: Any, value: Any) -> bool:
     if isinstance(before, Namespace):
         return same(vars(before), vars(value))
     if isinstance(before, set):
-        return bool(before == value)
+        return len(before) == len(value) and elements(before) == elements(value)
     return len(before) == len(value) and all(a is b for a, b in zip(before, value, strict=True))

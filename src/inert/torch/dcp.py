@@ -55,7 +55,7 @@ class Plan:
         self.odd: list[tuple[str, str]] = []
         self.version = said.get("version")
         for name, node in pairs(said.get("state_dict_metadata")):
-            self._try(str(name), lambda name=name, node=node: self.entries.update({name: entry(node)}))
+            self._try(shown(name) if type(name) is not str else name, lambda name=name, node=node: self._entry(name, node))
         for name, path in pairs(said.get("planner_data")):
             if type(name) is str and type(path) is tuple and path and all(type(key) in (str, int) for key in path):
                 self.paths[name] = path
@@ -68,6 +68,11 @@ class Plan:
         except Odd as odd:
             if len(self.odd) < 100:
                 self.odd.append((name, str(odd)))
+
+    def _entry(self, name: Any, node: Any) -> None:
+        if type(name) is not str:
+            raise Odd("its name is no text")
+        self.entries[name] = entry(node)
 
     def _place(self, key: Any, node: Any) -> None:
         index, info = fields(key, ""), fields(node, "")

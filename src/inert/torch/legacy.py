@@ -88,9 +88,9 @@ def read_legacy(span: Span, limits: Limits, start: int = 0) -> Legacy:
 
 def _storages(save: Legacy, span: Span, names: list[Any], at: int) -> None:
     """Step from count to count; the data between is not read."""
-    declared = _declared(save.pickles["object"])
+    said = declared(save.pickles["object"])
     for name in names:
-        words = declared.get(name) if type(name) is str else None
+        words = said.get(name) if type(name) is str else None
         if not words:
             save.fault = f"storage {shown(name)} is listed but no tensor uses it, so its size is unknown: it and those behind it are lost"
             break
@@ -111,7 +111,7 @@ def _storages(save: Legacy, span: Span, names: list[Any], at: int) -> None:
     save.end = save.fault_at = at
 
 
-def _declared(document: Document) -> dict[str, dict[tuple[DType, int], None]]:
+def declared(document: Document) -> dict[str, dict[tuple[DType, int], None]]:
     """Storage key → element types and counts, the first one first, from the persistent ids: the storages themselves give only a count."""
     nowhere: dict[str, Span] = {}
     probe = Storages(lambda key: None, nowhere.__getitem__, "little", "")
@@ -124,6 +124,56 @@ def _declared(document: Document) -> dict[str, dict[tuple[DType, int], None]]:
         kind, key, _, count = reference.pid[1:5]
         found.setdefault(text(key), {})[STORAGE_TYPES[kind.dotted], count] = None
     return found
+
+
+class Reached(Legacy):
+    """A save whose storages are taken as far as they reach: the object's pickle says how large each is, so one damaged count, or an end
+    that comes too early, costs no more than what it hits. ``wrong``: why the bytes of a storage are in doubt, by key."""
+
+    def __init__(self, pickles: dict[str, Document], starts: dict[str, int]) -> None:
+        super().__init__(pickles, starts)
+        self.wrong: dict[str, str] = {}
+        self.counts: dict[str, int] = {}
+        self.short: set[str] = set()  # keys of storages of which a part is missing
+
+    def reach(self, span: Span, names: list[Any], at: int) -> None:
+        words = declared(self.pickles["object"])
+        rows: list[tuple[str, int, int, bool]] = []  # key, where its count stands, bytes, whether the count is right
+        for name in names:
+            said = words.get(name) if type(name) is str else None
+            if not said:
+                text = f"storage {shown(name)} is listed but no tensor uses it, so its size is unknown: it and those behind it are lost"
+                self.fault, self.fault_at = text, at
+                break
+            count = int.from_bytes(span.read(at, 8), "little", signed=True) if at + 8 <= span.length else None
+            dtype, number = next(((dtype, items) for dtype, items in said if items == count), next(iter(said)))
+            if number < 0:
+                break
+            rows.append((name, at, number * dtype.itemsize, count == number))
+            self.counts[name] = number
+            at += 8 + number * dtype.itemsize
+        last = max((place for place, row in enumerate(rows) if row[3]), default=-1)
+        if at == span.length:
+            last = len(rows) - 1  # all of it comes out to the byte
+        for place, (name, start, size, right) in enumerate(rows):
+            room = span.length - start - 8
+            if room < 0:
+                self.fault, self.fault_at = self.fault or f"storage {name} and those behind it are not in the file", min(start, span.length)
+                if not size:
+                    self.records[name] = span.sub(span.length, 0)  # nothing of it is missing but its count
+                continue
+            if not right and place > last:
+                text = f"storage {name} does not stand where it should: its count is wrong, and so are all behind it"
+                self.fault, self.fault_at = text, start
+                break
+            if not right:
+                self.wrong[name] = f"the count before its bytes (at byte {start:,}) is damaged"
+            if room < size:
+                self.short.add(name)
+            if room < size and not self.fault:
+                self.fault, self.fault_at = f"storage {name} of {size:,} bytes does not fit the {room:,} bytes that are left", start
+            self.records[name] = span.sub(start + 8, min(size, room))
+            self.end = start + 8 + min(size, room)
 
 
 def source_notes(document: Document) -> list[Finding]:

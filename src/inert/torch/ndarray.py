@@ -29,7 +29,8 @@ BUFFERS = frozenset(f"numpy.{core}.numeric._frombuffer" for core in ("core", "_c
 SCALARS = frozenset(f"numpy.{core}.multiarray.scalar" for core in ("core", "_core"))
 DTYPE = "numpy.dtype"
 
-_PLAIN = pattern(r"[|<>=]?(?:[biufcV][0-9]{1,6}|[SUa][0-9]{1,9}|[Mm]8(?:\[[0-9]{0,6}[A-Za-z]{1,2}\])?|\?|O8?|b1)\Z")
+_SIZED = r"[iu][1248]|f(?:2|4|8|12|16)|c(?:8|16|24|32)|V[0-9]{1,6}|[SUa][0-9]{1,9}"
+_PLAIN = pattern(rf"[|<>=]?(?:{_SIZED}|[Mm]8(?:\[[0-9]{{0,6}}(?:[YMWDhms]|[munpfa]s)\])?|\?|O8?|b1)\Z")
 _NAMES = {"f2": "float16", "f4": "float32", "f8": "float64", "b1": "bool", "?": "bool", "c8": "complex64", "c16": "complex128"}
 _NAMES.update({f"{kind}{size}": f"{word}{size * 8}" for kind, word in (("i", "int"), ("u", "uint")) for size in (1, 2, 4, 8)})
 _ML = {"bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu", "float8_e4m3b11fnuz"}
@@ -68,14 +69,14 @@ def dtype_text(node: Any) -> str:
             unit = _unit(state[8])
     if name in _ML:
         return name
-    if name[:1] == "a":
-        name = f"S{name[1:]}"  # NumPy's old letter for bytes
     return plain_dtype((order if order in ("<", ">") else "") + name + unit)
 
 
 def plain_dtype(text: str) -> str:
     """A dtype's text where it is in NumPy's plain grammar; "" for any other."""
-    return text if _PLAIN.match(text) else ""
+    if not _PLAIN.match(text):
+        return ""
+    return text.replace("a", "S", 1) if text.lstrip("|<>=")[0] == "a" else text  # NumPy's old letter for bytes
 
 
 def _plain(value: Any) -> str:

@@ -34,6 +34,8 @@ WINDOW = 256  # bytes read for one of the small pickles at first: they take abou
 class Objects(Storages):
     """Storages and tensors by the numbers that the object's persistent ids name."""
 
+    partial = False  # whether what is left of a storage that is cut short is taken
+
     def __init__(self, storages: Span, tensors: Span, limits: Limits) -> None:
         nowhere: dict[str, Span] = {}  # storages are made here, by number, and never asked for by key
         super().__init__(lambda key: None, nowhere.__getitem__, "little", "storage ")
@@ -73,7 +75,7 @@ class Objects(Storages):
             if dtype is None or type(key) is not int or type(location) is not str:
                 raise Odd(f"entry {number} is no storage's (key, location, type)")
             (items,) = stream.numbers(1)
-            place = stream.take(items * dtype.itemsize)
+            place = stream.take(items * dtype.itemsize) if not self.partial else stream.some(items * dtype.itemsize, dtype.itemsize)
             self.spans[key] = place
             self.keyed[key] = storage = Storage(f"storage {key}", place.length, dtype, location, lambda place=place: place)  # type: ignore[misc]
             self.known[str(key)] = storage
@@ -157,6 +159,11 @@ class Stream:
     def numbers(self, count: int) -> tuple[int, ...]:
         data = self.take(8 * count).read()
         return unpack(f"<{count}q", data)
+
+    def some(self, length: int, unit: int) -> Span:
+        """As many of so many bytes as are left, in whole units."""
+        left = self.span.length - self.at
+        return self.take(length if 0 <= length <= left else left - left % unit if length > 0 else length)
 
     def take(self, length: int) -> Span:
         if length < 0 or self.at + length > self.span.length:

@@ -86,14 +86,24 @@ def _leaf(node: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _shares(report: dict[str, Any]) -> dict[str, int]:
-    """Bytes by use, told by the names of the sections."""
-    found = {"weights": 0, "optimizer": 0, "averages": 0}
+    """Bytes by use, told by the names of the sections; of TensorFlow's, whose slots lie beside their variables, by the roles."""
+    found = {"weights": 0, "optimizer": 0, "averages": 0, "object graph": 0}
     for section in report["sections"]:
-        words = section["key"].lower().replace("-", "_").split("_")
-        name = section["key"].lower()
-        use = "optimizer" if any(word in name for word in OPTIMIZERS) else "averages" if set(words) & set(AVERAGES) else "weights"
-        found[use] += section["nbytes"]
+        found[_use(section["key"].lower())] += section["nbytes"]
+    slots = report["facts"].get("optimizer") if report["format"].startswith("tf-") else None
+    if isinstance(slots, dict) and isinstance(slots.get("nbytes"), int):
+        moved = min(slots["nbytes"] - found["optimizer"], found["weights"])
+        found["weights"] -= moved
+        found["optimizer"] += moved
     return found
+
+
+def _use(name: str) -> str:
+    if name == "_checkpointable_object_graph":
+        return "object graph"
+    if any(word in name for word in OPTIMIZERS):
+        return "optimizer"
+    return "averages" if set(name.replace("-", "_").split("_")) & set(AVERAGES) else "weights"
 
 
 def scan(opened: Opened, words: Words) -> dict[str, Any]:

@@ -134,6 +134,8 @@ class Plan:
                 outs = [stack.enter_context(destination(at, file.size, sync=sync, progress=progress)) for file, at in reversed(batch)]
                 for (file, _), out in zip(batch, reversed(outs), strict=True):
                     file.write(out)
+                    if out.position != file.size:  # a fault of ours, never of a file: it gets no name
+                        raise RuntimeError(f"{out.position:,} bytes were written where {file.size:,} were planned")
         return places
 
 

@@ -10,6 +10,7 @@ Facts: torch 2.13 torch/serialization.py (_legacy_save, normalize_storage_type),
 from __future__ import annotations
 
 from ..finding import Finding
+from ..formats.torch_zip import FILLED
 from ..pickle.encode import Encoder
 from ..pickle.style import fresh
 from ..sink import length_of
@@ -34,7 +35,8 @@ VIEW = (None,)  # the sixth part of a persistent id, the view that it is of its 
 def plan(saved: Saved, options: Options) -> Plan:
     storing = Storing(first=FIRST, anew=True, tail=VIEW)
     data, notes = pickled(saved, options.protocol, storing)
-    parts = [plainly(MAGIC, options), plainly(PROTOCOL, options), plainly(SYSTEM, options), data]
+    told = {key: text for key, text in saved.metadata.items() if key == FILLED}  # torch looks at nothing there
+    parts = [plainly(MAGIC, options), plainly(PROTOCOL, options), plainly(SYSTEM | told, options), data]
     keys = sorted(storing.pieces)
     head = b"".join([*parts, plainly(keys, options)])
 

@@ -12,8 +12,9 @@ from ..containers.zipdirectory import DEFLATED
 from ..containers.zipwrite import ID, ID_LENGTH, Archive, Record
 from ..errors import UnsupportedError
 from ..finding import Finding
-from ..formats.torch_zip import TorchZip
+from ..formats.torch_zip import FILLED, TorchZip
 from ..pickle.encode import Encoder
+from ..pickle.nodes import Reference
 from ..pickle.roundtrip import style_of
 from ..pickle.row import Row
 from ..torch.arguments import text
@@ -26,6 +27,9 @@ from .torch_pickle import pickled
 TYPE_CHECKING = False
 ALIGNMENT = 64  # of the records, in bytes, as torch has them
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
     from ..sink import Piece
     from ..torch.build import Builder
     from . import Options, Saved
@@ -38,7 +42,10 @@ def plan(saved: Saved, options: Options) -> Plan:
     storing = Storing()
     data, notes = pickled(saved, options.protocol, storing)
     alignment = options.alignment or ALIGNMENT
-    archive = Archive(archive_name(options.name), records(data, storing.pieces, alignment), alignment)
+    made = records(data, storing.pieces, alignment)
+    if FILLED in saved.metadata:
+        made.insert(-1, Record(f".data/{FILLED}", saved.metadata[FILLED].encode("utf-8", "surrogatepass")))
+    archive = Archive(archive_name(options.name), made, alignment)
     return Plan([File("", archive.size, archive.write)], notes=notes)
 
 
@@ -76,15 +83,16 @@ def edited(content: TorchZip, builder: Builder, saved: Saved, options: Options) 
         notes.append(Finding("pickle-reencoded", f"written as {style.name} would, protocol {style.protocol}", document.name))
     folder, members = content.folder, content.archive.members
     home = content.data.removeprefix(folder)
-    keys = frozenset(name.removeprefix(content.data) for name in members if name.startswith(content.data))
-    storing = Storing(keys, content.order)
+    keys = {name.removeprefix(content.data) for name in members if name.startswith(content.data)}
+    keys |= keys_of(document._machine.made)  # a record that is missing must not be found in what is new
+    storing = Storing(frozenset(keys), content.order)
     storing.know(builder.storages)
     spelling = saved.spelling
     unbuilder = Unbuilder(style.protocol, storing, saved.tensors, changes.nodes, spelling=spelling)
     swaps = {**spelling.swaps(document), **changes.swaps}
     encoder = Encoder(style, document, unbuilder, changes.edits, swaps, spelling.reference if spelling.device else None)
     data = encoder.encode(document.root)
-    used = {node.key if type(node) is Row else text(node.pid[2]) for node in encoder.references if type(node) is Row or named(node.pid)}
+    used = keys_of(encoder.references)
     made: list[Record] = []
     place = 1
     for member in sorted(members.values(), key=lambda member: member.offset):
@@ -101,6 +109,13 @@ def edited(content: TorchZip, builder: Builder, saved: Saved, options: Options) 
     said = content.metadata().get("storage_alignment", "64")
     archive = Archive(folder.rstrip("/"), made, int(said) if said.isdigit() and 0 < int(said) < 1 << 16 else 64)
     return Plan([File("", archive.size, archive.write)], notes=notes)
+
+
+def keys_of(nodes: Sequence[Any]) -> set[str]:
+    """The keys of the storages that persistent ids among the nodes, and rows, name."""
+    rows = (node.key for node in nodes if type(node) is Row)
+    said = (text(node.pid[2]) for node in nodes if type(node) is Reference and named(node.pid))
+    return {key for key in (*rows, *said) if type(key) is str}
 
 
 def named(pid: object) -> bool:

@@ -66,7 +66,7 @@ function recordsOf(found) {
 }
 
 function summary(found) {
-  const aligned = found.alignment ? ` Storages begin at multiples of ${count(found.alignment)} bytes${found.alignment_found && found.alignment_found < found.alignment ? `, not all: some only at multiples of ${count(found.alignment_found)}` : ""}.` : "";
+  const aligned = found.alignment > 1 ? ` Storages begin at multiples of ${count(found.alignment)} bytes${found.alignment_found && found.alignment_found < found.alignment ? `, not all: some only at multiples of ${count(found.alignment_found)}` : ""}.` : "";
   return h("p", { class: "quiet" }, `${many(found.parts.length, "record")}, ${size(found.size)}, in ${many(found.files.length, "file")}.${aligned} No pickle is decoded to show this.`);
 }
 
@@ -127,7 +127,7 @@ function record(index, row, found) {
 // -- checksums
 
 function verify(index, signal) {
-  const place = h("div", {});
+  const place = h("div", { class: "again" });
   const start = h("button", { type: "button", onclick: run }, "Verify every checksum");
   fill(place, [start]);
   return place;

@@ -167,7 +167,8 @@ function written(value, depth = 0, name = "") {
   if (plain && Array.isArray(value) && items.length <= 8) return value.map((one) => visible(one, 80)).join(", ");
   if (plain && items.length <= FEW) return items.map(([key, one]) => `${visible(spoken(key), 60)} ${key === "nbytes" ? size(one) : visible(one, 80)}`).join(", ");
   if (depth > 6) return visible(JSON.stringify(value), 600);
-  const title = Array.isArray(value) ? many(items.length, "item") : items.slice(0, FEW).map(([key]) => visible(spoken(key), 30)).join(", ") + (items.length > FEW ? " …" : "");
+  const named = !Array.isArray(value) && items.slice(0, FEW).every(([key]) => key.length <= 24);
+  const title = !named ? many(items.length, "item") : items.slice(0, FEW).map(([key]) => visible(spoken(key), 30)).join(", ") + (items.length > FEW ? " …" : "");
   return h("details", {}, h("summary", {}, title), h("dl", { class: "facts inner" }, items.slice(0, 200).map(([key, one]) => [h("dt", {}, visible(spoken(key), 60)), h("dd", {}, written(one, depth + 1, key))])));
 }
 

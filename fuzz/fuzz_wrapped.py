@@ -1,0 +1,67 @@
+"""Whatever lies in gzip, bzip2, xz, zlib, zstd, LZ4, a zip or a tar, whole, cut or damaged: sound answers, twice the same, or an InertError.
+
+An input is a row of wrappers by their first letters, a colon, and what they are put around; or the bytes themselves.
+"""
+
+import bz2
+import gzip
+import io
+import lzma
+import zlib
+from collections.abc import Callable
+
+from asking import asked, contents
+from driver import run
+
+from tests import tars
+from tests.makers import Entry, zip_bytes
+
+READS = ("formats.wrapped", "inflate", "scratch", "containers.deflated")
+
+
+def further() -> dict[str, Callable[[bytes], bytes]]:
+    made: dict[str, Callable[[bytes], bytes]] = {}
+    try:
+        import lz4.frame
+
+        made["l"] = lz4.frame.compress
+    except ImportError:
+        pass
+    try:
+        import zstandard
+
+        made["s"] = zstandard.ZstdCompressor(level=1).compress
+    except ImportError:
+        pass
+    return made
+
+
+WRAPPERS: dict[str, Callable[[bytes], bytes]] = {
+    "g": lambda data: gzip.compress(data, 1, mtime=0), "b": lambda data: bz2.compress(data, 1), "x": lambda data: lzma.compress(data, preset=0), "z": lambda data: zlib.compress(data, 1),
+    "p": lambda data: zip_bytes([Entry("a/readme.txt", b"x"), Entry("a/model.pt", data)]), "d": lambda data: zip_bytes([Entry("model.pkl", data, method=8)]),
+    "t": lambda data: tars.archive({"a/model.ckpt": data}), "c": lambda data: data[: len(data) * 2 // 3], "2": lambda data: data * 2, **further(),
+}  # fmt: skip
+BEGIN = b"wrap "
+
+
+def one(data: bytes) -> None:
+    if data.startswith(BEGIN):
+        letters, _, data = data.removeprefix(BEGIN).partition(b":")
+        for letter in reversed(letters[:4].decode("latin-1")):
+            data = WRAPPERS.get(letter, bytes)(data)
+    asked(lambda: io.BytesIO(data), loads=False)
+
+
+INNER = [
+    *contents("pickles/joblib-p4.joblib", "legacy/bare_tensor.pt", "torch/bare_tensor.pt", "safetensors/metadata.safetensors"),
+    tars.sample(),
+]
+
+run(
+    one,
+    seeds=[
+        *[BEGIN + letters.encode() + b":" + data for letters in (*WRAPPERS, "tg", "gt", "cg", "pd", "cx") for data in INNER[:3]],
+        *[make(data) for make in WRAPPERS.values() for data in INNER],
+    ],
+    smoke=1200,
+)

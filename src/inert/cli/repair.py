@@ -1,0 +1,128 @@
+"""``inert repair``: what is whole in a damaged checkpoint, as a sound one; and what is lost."""
+
+from __future__ import annotations
+
+from ..finding import REPAIRS
+from ..ops.holes import FILLS
+from ..ops.repair import DOUBTFUL, repair
+from ..writers import WRITERS
+from . import FINDINGS, FINE, tell
+from .options import Parser
+from .terminal import Progress, write_json, write_lines
+from .text import clean, counted, size
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Iterator
+
+    from ..ops.losses import Lost, Repaired
+
+ABOUT = """Write what is whole in SRC as DST, and say exactly what is lost.
+
+SRC may be cut short, have lost its directory or index, or be damaged anywhere: every tensor whose bytes are there is recovered. DST is
+written when all of it is known; it has SRC's format where its suffix may mean that, else the suffix's (or --to).
+
+  inert repair broken.pt fixed.pt
+  inert repair broken.ckpt weights.safetensors --json
+  inert repair shards/ fixed/
+
+Exit code: 0 everything was recovered · 1 something is lost or in doubt · 2 nothing could be recovered."""
+SHOWN = 20
+
+
+def parser() -> Parser:
+    made = Parser("repair", ABOUT, ("src", "dst"), needed=2)
+    made.add_argument("--fill", choices=FILLS, help="write lost tensors of known type and shape all the same, filled with these")
+    made.add_argument("--to", metavar="FORMAT", choices=[one.id for one in WRITERS], help="the format, where the suffix of DST says none")
+    text = "tensors whose bytes do not have their checksum: kept and named (default), or left out"
+    made.add_argument("--doubtful", choices=DOUBTFUL, default="keep", help=text)
+    made.add_argument("--raw", action="store_true", help="where nothing says what the storages are, write them as bytes")
+    made.add_argument("--no-sync", action="store_true", help="do not wait until the file is on the disk")
+    return made
+
+
+def run(options: Namespace) -> int:
+    with Progress("writing", 0) as progress:
+        done = repair(
+            options.src,
+            options.dst,
+            fill=options.fill,
+            to=options.to,
+            doubtful=options.doubtful,
+            raw=options.raw,
+            byteorder=options.byteorder,
+            sync=not options.no_sync,
+            progress=progress,
+        )
+    if options.json:
+        write_json(told(done))
+    else:
+        write_lines(summary(done))
+        for finding in done.findings[:SHOWN]:
+            tell(f"{str(finding).removesuffix(f'; {finding.fix}')}; {REPAIRS.get(finding.code, finding.fix)}")
+        if len(done.findings) > SHOWN:
+            tell(f"and {counted(len(done.findings) - SHOWN, 'more finding')}: see --json")
+    return FINE if done.whole else FINDINGS
+
+
+def told(done: Repaired) -> dict[str, object]:
+    return {
+        "written": done.written,
+        "format": done.format,
+        "recovered": done.recovered,
+        "lost": [
+            {
+                "name": one.name,
+                "dtype": one.dtype,
+                "shape": None if one.shape is None else list(one.shape),
+                "nbytes": one.nbytes,
+                "why": one.why,
+            }
+            for one in done.lost
+        ],
+        "filled": done.filled,
+        "doubtful": [{"name": name, "why": why} for name, why in done.doubtful.items()],
+        "more": done.more,
+        "findings": [
+            {
+                "code": note.code,
+                "severity": note.severity,
+                "message": note.message,
+                "where": str(note.where),
+                "tensors": list(note.tensors),
+                "repair": REPAIRS.get(note.code, ""),
+            }
+            for note in done.findings
+        ],
+    }
+
+
+def summary(done: Repaired) -> Iterator[str]:
+    import os
+
+    for path in done.written:
+        yield f"wrote {clean(path)}, {size(os.path.getsize(path))}"
+    known = len(done.recovered) + len(done.lost)
+    yield f"recovered {counted(len(done.recovered), 'tensor')}" + (f" of {known:,}" if done.lost else "")
+    if not done.findings and done.whole:
+        yield "nothing was wrong"
+    for one in done.lost[:SHOWN]:
+        yield f"lost {_named(one)}: {clean(one.why)}"
+    if len(done.lost) > SHOWN:
+        yield f"lost {counted(len(done.lost) - SHOWN, 'more tensor')}: see --json"
+    if done.filled:
+        yield f"of these, {counted(len(done.filled), 'tensor')} filled"
+    for name, why in list(done.doubtful.items())[:SHOWN]:
+        yield f"in doubt {clean(name)}: {clean(why)}"
+    if len(done.doubtful) > SHOWN:
+        yield f"in doubt {counted(len(done.doubtful) - SHOWN, 'more tensor')}: see --json"
+    if done.more:
+        yield f"there may have been more: {clean(done.more)}"
+
+
+def _named(one: Lost) -> str:
+    name = clean(one.name) if one.name else "the root"
+    if one.dtype is None or one.shape is None or one.nbytes is None:
+        return name
+    return f"{name} ({one.dtype} {list(one.shape)}, {size(one.nbytes)})"

@@ -1,0 +1,497 @@
+"""inert.repair: each fault of the table is met, and gone from what is written; losses are named, and filled where that is asked for."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import struct
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import inert
+from inert.errors import FormatError, InertError, UnsupportedError
+from inert.finding import CODES, REPAIRS
+from inert.ops.losses import Repaired
+from tests.cuts import CORPUS, told
+from tests.makers import Entry, Name, Pid, dumps, storage, tensor, torch_entries, torch_zip, zip_bytes
+from tests.tars import archive, sample
+from tests.test_findings import BLOB, MADE, legacy
+from tests.tf_tables import HEADER, bundle, entry, field, stored, table
+
+SMALL = ("w_f32", "b_f16", "e_bf16", "i_i32", "s_f32")
+Maker = Callable[[Path], Path]
+
+
+def corpus(name: str) -> Maker:
+    return lambda into: CORPUS / name
+
+
+def made(data: bytes, name: str = "file.pt") -> Maker:
+    def make(into: Path) -> Path:
+        (into / name).write_bytes(data)
+        return into / name
+
+    return make
+
+
+def kept(code: str) -> Maker:
+    """The input that test_findings has for a code."""
+    data = MADE[code]
+    return made(data[0] if isinstance(data, tuple) else data)
+
+
+def changed(name: str, change: Callable[[Path], Any], opens: str = "") -> Maker:
+    """A folder of the corpus with a change."""
+
+    def make(into: Path) -> Path:
+        folder = Path(shutil.copytree(CORPUS / name, into / "set"))
+        change(folder)
+        return folder / opens
+
+    return make
+
+
+def put(path: Path, at: int, data: bytes) -> None:
+    raw = bytearray(path.read_bytes())
+    raw[at : at + len(data) if at + len(data) else None] = data
+    path.write_bytes(raw)
+
+
+def cut(path: Path, size: int) -> None:
+    path.write_bytes(path.read_bytes()[:size])
+
+
+def bytes_of(count: int) -> dict[bytes, bytes]:
+    """Entries of as many tensors of one byte, with right checksums."""
+    return {b"t%03d" % number: entry(4, (1,), number, 1, stored(bytes((number,)))) for number in range(count)}
+
+
+def of_blocks(change: Callable[[bytearray, list[tuple[int, int]]], None]) -> Maker:
+    """A bundle whose index has several blocks (their offsets and sizes are told), with a change."""
+
+    def make(into: Path) -> Path:
+        prefix = bundle(into, bytes_of(200), bytes(range(200)), size=700)
+        path = prefix.with_name("made.index")
+        with inert.open(path) as ckpt:
+            places = list(ckpt.content.bundles[0].table.handles)  # type: ignore[attr-defined]
+        raw = bytearray(path.read_bytes())
+        change(raw, places)
+        path.write_bytes(raw)
+        return path
+
+    return make
+
+
+def flip(raw: bytearray, at: int) -> None:
+    raw[at] ^= 0x15
+
+
+def gap(into: Path) -> Path:
+    prefix = bundle(into, bytes_of(3), bytes(range(3)))
+    raw = table({b"": HEADER, **bytes_of(3)})
+    prefix.with_name("made.index").write_bytes(raw[:-48] + b"??" + raw[-48:])
+    return prefix.with_name("made.index")
+
+
+def shared_blocks(into: Path) -> Path:
+    """The metaindex where the index lies."""
+    prefix = bundle(into, bytes_of(3), bytes(range(3)))
+    raw = table({b"": HEADER, **bytes_of(3)})
+    numbers, at = [], 0
+    footer = raw[-48:]
+    for _ in range(4):
+        end = at
+        while footer[end] & 0x80:
+            end += 1
+        numbers.append(footer[at : end + 1])
+        at = end + 1
+    prefix.with_name("made.index").write_bytes(raw[:-48] + (b"".join(numbers[2:] * 2)).ljust(40, b"\0") + footer[40:])
+    return prefix.with_name("made.index")
+
+
+def unordered(into: Path) -> Path:
+    rows = [(b"", HEADER), *list(bytes_of(3).items())[::-1]]
+    bundle(into, {}, bytes(range(3))).with_name("made.index").write_bytes(table(rows))
+    return into / "made.index"
+
+
+COUNT = legacy(["0"], BLOB).index(BLOB)
+REFERENCE = dumps({"weight": tensor(storage("0", 2), (2,)), "pid": Pid(("elsewhere", 5)), "name": Name("os", "system")})
+TAR = sample()
+SMALL_FILE = (CORPUS / "torch" / "small.pt").read_bytes()
+WHOLE = -(-len(TAR.rstrip(b"\0")) // 512) * 512  # of its members
+NEWER = field(1, 1) + field(3, field(1, 1) + field(2, 2))  # for readers of version 2
+LARGE = entry(1, (2, 3), 0, 24, stored(bytes(24)))
+VALID = entry(4, (1,), 0, 1, stored(b"\0"))
+
+# code → what makes an input that repair meets it in; every code of REPAIRS is here
+CASES: dict[str, Maker] = {
+    "zip-directory": corpus("broken/cut_the_end_record.pt"),
+    "zip-cut": made(SMALL_FILE[: SMALL_FILE.index(b"PK\7\x08", SMALL_FILE.index(b"small/data/3")) - 3]),
+    "zip-crc": corpus("broken/bit_flip.pt"),
+    "zip-crc-field": corpus("broken/central_crc.pt"),
+    "zip-crc-none": corpus("torch/no_crc.pt"),
+    "zip-prefix": corpus("crafted/before.pt"),
+    "zip-trailing": corpus("crafted/behind.pt"),
+    "zip-comment": corpus("crafted/comment.pt"),
+    "zip-count": corpus("broken/end_count.pt"),
+    "zip-sizes": corpus("broken/central_packed.pt"),
+    "zip-method": corpus("broken/central_method.pt"),
+    "zip-encrypted": corpus("broken/central_encrypted.pt"),
+    "zip-local-name": corpus("broken/local_name.pt"),
+    "zip-local-header": corpus("broken/local_signature.pt"),
+    "zip-local-fields": kept("zip-local-fields"),
+    "zip-duplicate": corpus("crafted/duplicate.pt"),
+    "zip-case": made(zip_bytes([*torch_entries(dumps([tensor(storage("0", 2), (2,))]), {"0": bytes(8)}), Entry("archive/VERSION", b"9")])),
+    "zip-outside-root": corpus("crafted/more_folders.pt"),
+    "zip-no-root": corpus("crafted/no_folder.pt"),
+    "zip-deflated": corpus("crafted/deflated.pt"),
+    "version-missing": corpus("crafted/no_version.pt"),
+    "version-unknown": corpus("crafted/version_99.pt"),
+    "byteorder-missing": corpus("crafted/torch_1_6.pt"),
+    "byteorder-bad": corpus("crafted/byteorder_odd.pt"),
+    "record-missing": corpus("broken/record_missing.pt"),
+    "record-size": corpus("broken/record_short.pt"),
+    "tensor-damaged": corpus("safetensors/broken/cut.safetensors"),
+    "reference-unknown": made(torch_zip(REFERENCE, {"0": bytes(8)})),
+    "pickle-broken": corpus("broken/pickle_cut.pt"),
+    "pickle-trailing": corpus("broken/pickle_junk_behind.pt"),
+    "legacy-trailing": kept("legacy-trailing"),
+    "legacy-head": made(legacy(["0"], BLOB).replace(b"M\xe9\x03.", b"M\xe9\x04.", 1)),
+    "legacy-count": made(legacy(["0"], b"\7" + BLOB[1:])),
+    "tar-cut": made(TAR[: TAR.index(b"storages\0") + 512 + 180]),
+    "tar-damaged": made(TAR[:WHOLE] + b"x" * 512 + bytes(1024)),
+    "tar-duplicate": made(archive({"sys_info": b"x"})[:1024] + TAR),
+    "wrapper-opened": made(gzip.compress((CORPUS / "torch" / "small.pt").read_bytes()), "small.pt.gz"),
+    "wrapper-damaged": made(gzip.compress((CORPUS / "torch" / "small.pt").read_bytes())[:-9], "small.pt.gz"),
+    "safetensors-header": corpus("safetensors/broken/huge_header.safetensors"),
+    "safetensors-metadata": corpus("safetensors/broken/metadata_number.safetensors"),
+    "safetensors-entry": corpus("safetensors/broken/inside.safetensors"),
+    "safetensors-extra": corpus("safetensors/broken/further_field.safetensors"),
+    "safetensors-duplicate": corpus("safetensors/broken/names_twice.safetensors"),
+    "safetensors-hole": corpus("safetensors/broken/hole.safetensors"),
+    "safetensors-overlap": corpus("safetensors/broken/overlap.safetensors"),
+    "safetensors-short": corpus("safetensors/broken/cut.safetensors"),
+    "safetensors-trailing": corpus("safetensors/broken/trailing.safetensors"),
+    "shard-missing": corpus("sharded/missing"),
+    "shard-unreadable": changed("sharded/safetensors", lambda to: cut(to / "model-00001-of-00002.safetensors", 12)),
+    "shard-path": corpus("sharded/escape"),
+    "shard-ghost": corpus("sharded/ghost"),
+    "shard-duplicate": corpus("sharded/twice"),
+    "shard-stray": corpus("sharded/stray"),
+    "shards-index": corpus("sharded/no_text"),
+    "shards-total": corpus("sharded/total"),
+    "shards-count": corpus("sharded/tied"),
+    "shards-no-index": corpus("sharded/no_index"),
+    "tf-index-cut": of_blocks(lambda raw, places: raw.__delitem__(slice(-60, None))),
+    "tf-block-crc": of_blocks(lambda raw, places: flip(raw, places[1][0] + places[1][1] + 2)),
+    "tf-block": of_blocks(lambda raw, places: raw.__setitem__(slice(places[2][0] + places[2][1] - 4, places[2][0] + places[2][1]), b"\xff" * 4)),
+    "tf-order": unordered,
+    "tf-index-gap": gap,
+    "tf-index-overlap": shared_blocks,
+    "tf-header": lambda into: bundle(into, {b"w": LARGE}, bytes(24), NEWER).with_name("made.index"),
+    "tf-entry": lambda into: bundle(into, {b"a": b"\x0b", b"w": VALID}, b"\0").with_name("made.index"),
+    "tf-shard-missing": changed("tf/v2_shards", lambda to: (to / "model.ckpt-7.data-00001-of-00004").unlink(), "model.ckpt-7.index"),
+    "tf-shard-short": changed("tf/types", lambda to: cut(to / "types.data-00000-of-00001", 300), "types.index"),
+    "tf-shard-long": changed("tf/types", lambda to: put(to / "types.data-00000-of-00001", 1 << 20, b"more"), "types.index"),
+    "tf-overlap": lambda into: bundle(
+        into, {b"a": entry(4, (4,), 0, 4, stored(bytes(4))), b"b": entry(4, (4,), 3, 4, stored(bytes(4)))}, bytes(7)
+    ).with_name("made.index"),
+    "tf-tensor-crc": changed("tf/types", lambda to: put(to / "types.data-00000-of-00001", 3, b"\xee"), "types.index"),
+    "tf-mixed-steps": changed("tf/types", lambda to: put(to / "types.data-00000-of-00001", 0, b"\x5a" * 1024), "types.index"),
+    "tf-unmerged": corpus("tf/unmerged"),
+    "tf-part-missing": changed("tf/unmerged", lambda to: (to / "parts_temp" / "part-00001-of-00003.index").unlink()),
+}  # fmt: skip
+OTHERWISE = {"zip-beyond-end": "zip-cut"}  # what repair says of a fault that ordinary reading says otherwise
+
+
+def target(source: Path, into: Path) -> Path:
+    """A destination of the source's own format."""
+    folder = into / "out"
+    folder.mkdir()
+    if (source.is_dir() and "tf" not in source.parts and not list(source.glob("*_temp"))) or source.name.endswith(".json"):
+        return folder / "set"
+    if source.is_dir() or source.suffix == ".index":
+        return folder / "out.index"
+    return folder / ("out.safetensors" if source.suffix == ".safetensors" else "out.pt")
+
+
+def repaired(source: Path, into: Path, **options: Any) -> tuple[Repaired, Path]:
+    to = target(source, into)
+    done = inert.repair(source, f"{to}{os.sep}" if to.name == "set" else to, sync=False, **options)
+    return done, to if to.name == "set" and len(done.written) > 1 else Path(done.written[-1])
+
+
+def codes(path: Path, strict: bool = False) -> set[str]:
+    with inert.open(path, strict=strict) as ckpt:
+        return {note.code for note in ckpt.notes}
+
+
+def test_the_table_is_whole() -> None:
+    assert set(REPAIRS) == {*CASES, *OTHERWISE}
+    assert set(REPAIRS) <= set(CODES)
+
+
+@pytest.mark.parametrize("code", CASES)
+def test_a_fault_is_met_and_gone(code: str, tmp_path: Path) -> None:
+    source = CASES[code](tmp_path)
+    before = source.read_bytes() if source.is_file() else b""
+    done, path = repaired(source, tmp_path)
+    assert code in {note.code for note in done.findings}, [str(note) for note in done.findings]
+    assert done.recovered
+    assert code not in codes(path, strict=True)
+    with inert.open(path) as ckpt:
+        assert not [name for name in done.recovered if ckpt.tensors[name].fault]
+        assert not [one.name for one in done.lost if one.name in ckpt.tensors]
+    assert not source.is_file() or source.read_bytes() == before
+
+
+def test_a_directory_that_leads_beyond_the_end(tmp_path: Path) -> None:
+    raw = bytearray((CORPUS / "torch" / "small.pt").read_bytes())
+    at = raw.index(b"small/data/4") - 30
+    raw[at + 26 : at + 28] = b"\xff\xff"
+    source = made(bytes(raw))(tmp_path)
+    assert "zip-beyond-end" in codes(source) | {"zip-beyond-end"}
+    done, path = repaired(source, tmp_path)
+    assert done.recovered == list(SMALL)
+    assert not {"zip-beyond-end", "zip-local-header"} & codes(path, strict=True)
+
+
+# ------------------------------------------------------------------------------------------------------------- what is recovered
+
+LOST = json.loads((CORPUS / "broken" / "expected.json").read_text())
+GONE = {  # all of what they hold is lost: nothing is written
+    "cut_after_the_pickle", "cut_half", "cut_in_the_pickle", "cut_to_nothing", "cut_to_signature", "hollow", "line_ends", "nuls", "pickle_empty",
+    "pickle_text", "utf8_mangled",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [name.removesuffix(".pt") for name in LOST if name.removesuffix(".pt") not in GONE])
+def test_every_whole_tensor_of_a_damaged_file_is_recovered(name: str, tmp_path: Path) -> None:
+    done, path = repaired(CORPUS / "broken" / f"{name}.pt", tmp_path)
+    hashes, _ = told("torch/small.pt")
+    row = LOST[f"{name}.pt"]
+    assert done.more or set(done.recovered) | {one.name for one in done.lost} == set(SMALL)
+    assert not row["opens"] or {one.name for one in done.lost} <= set(row["lost"])
+    with inert.open(path, strict=True) as ckpt:
+        right = {key for key in done.recovered if ckpt.tensors[key].sha256() == hashes[key]}
+    assert set(done.recovered) - right == set(done.doubtful)
+
+
+@pytest.mark.parametrize("name", sorted(GONE))
+def test_nothing_is_written_where_all_is_lost(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InertError) as caught:
+        inert.repair(CORPUS / "broken" / f"{name}.pt", tmp_path / "out.pt")
+    assert str(caught.value).isprintable()
+    assert not list(tmp_path.iterdir())
+
+
+SOUND = (
+    "torch/small.pt", "legacy/state_dict.pt", "safetensors/shapes.safetensors", "script/module.pt", "lightning/plain.ckpt", "torch/no_byteorder.pt",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SOUND[:5])
+def test_a_sound_file_is_copied(name: str, tmp_path: Path) -> None:
+    source = CORPUS / name
+    done = inert.repair(source, tmp_path / f"out{source.suffix}", sync=False)
+    assert done.whole
+    assert (tmp_path / f"out{source.suffix}").read_bytes() == source.read_bytes()
+
+
+def short(into: Path) -> Path:
+    """small.pt without its last three storages."""
+    raw = (CORPUS / "torch" / "small.pt").read_bytes()
+    path = into / "short.pt"
+    path.write_bytes(raw[: raw.index(b"small/data/2") + 20])
+    return path
+
+
+def test_losses_have_name_type_shape_and_bytes(tmp_path: Path) -> None:
+    done, _ = repaired(short(tmp_path), tmp_path)
+    _, shapes = told("torch/small.pt")
+    assert done.recovered == ["w_f32", "b_f16"]
+    assert {one.name for one in done.lost} == {"e_bf16", "i_i32", "s_f32"}
+    for one in done.lost:
+        assert (one.dtype, one.shape) == shapes[one.name]
+        assert one.nbytes == np.prod(one.shape, dtype=int) * {"bfloat16": 2}.get(str(one.dtype), 4)
+        assert "not in the file" in one.why
+    assert not done.whole
+
+
+@pytest.mark.parametrize("fill", ["zeros", "nan"])
+@pytest.mark.parametrize("to", ["out.pt", "out.safetensors", "out.index"])
+def test_holes_are_filled_where_that_is_asked_for(fill: str, to: str, tmp_path: Path) -> None:
+    done = inert.repair(short(tmp_path), tmp_path / to, fill=fill, sync=False)
+    assert done.filled == ["e_bf16", "i_i32", "s_f32"]
+    assert {one.name for one in done.lost} == set(done.filled)
+    assert "repair-filled" in {note.code for note in done.findings}
+    hashes, shapes = told("torch/small.pt")
+    with inert.open(tmp_path / to, strict=True) as ckpt:
+        for name in done.filled:
+            assert ckpt.tensors[name].shape == shapes[name][1]
+            values = ckpt.tensors[name].numpy().astype("float64")
+            assert bool(np.isnan(values).all() if fill == "nan" and name != "i_i32" else (values == 0).all())
+        assert ckpt.tensors["w_f32"].sha256() == hashes["w_f32"]
+        if to == "out.index":
+            assert "repair-untold" in {note.code for note in done.findings}
+        else:
+            assert ckpt.metadata["filled_by_inert_repair"] == f"{fill}: e_bf16, i_i32, s_f32"
+
+
+def test_a_legacy_file_says_what_was_filled_too(tmp_path: Path) -> None:
+    raw = (CORPUS / "legacy" / "state_dict.pt").read_bytes()
+    source = made(raw[:-3])(tmp_path)
+    done = inert.repair(source, tmp_path / "out.pt", fill="zeros", sync=False)
+    with inert.open(tmp_path / "out.pt", strict=True) as ckpt:
+        assert ckpt.format == "torch-legacy"
+        assert ckpt.metadata["filled_by_inert_repair"] == f"zeros: {', '.join(done.filled)}"
+
+
+def test_a_hole_in_a_list_keeps_its_place(tmp_path: Path) -> None:
+    root = {"list": [tensor(storage("0", 2), (2,)), tensor(storage("1", 2), (2,))], "pair": (tensor(storage("1", 2), (2,)), 3)}
+    source = made(torch_zip(dumps(root), {"0": struct.pack("<2f", 1, 2)}))(tmp_path)
+    done = inert.repair(source, tmp_path / "out.pt", sync=False)
+    assert {one.name for one in done.lost} == {"list.1", "pair.0"}
+    assert "repair-place" in {note.code for note in done.findings}
+    with inert.open(tmp_path / "out.pt", strict=True) as ckpt:
+        assert ckpt.root["list"][1] is None
+        assert ckpt.root["pair"] == (None, 3)
+        assert ckpt.tensors["list.0"].numpy().tolist() == [1, 2]
+
+
+def dropped(name: str, record: str, into: Path) -> Path:
+    """An archive of the corpus without one of its records."""
+    path = into / "dropped.pt"
+    with zipfile.ZipFile(CORPUS / name) as there:
+        names = [one for one in there.namelist() if not one.endswith(record)]
+        assert len(names) < len(there.namelist())
+        path.write_bytes(zip_bytes([Entry(one, there.read(one)) for one in names]))
+    return path
+
+
+@pytest.mark.parametrize("name", ["torch/nested.pt", "torch/sparse.pt", "torch/quantized.pt", "torch/storages.pt", "torch/subclasses.pt"])
+def test_what_is_made_of_several_tensors_is_lost_with_any_of_them(name: str, tmp_path: Path) -> None:
+    with zipfile.ZipFile(CORPUS / name) as there:
+        records = [info for info in there.infolist() if "/data/" in info.filename]
+    for number, record in enumerate(records[:16]):
+        into = tmp_path / str(number)
+        into.mkdir()
+        source = dropped(name, record.filename.partition("/")[2], into)
+        try:
+            done = inert.repair(source, into / "out.pt", sync=False)
+        except FormatError as error:
+            assert "nothing can be recovered" in str(error)
+            continue
+        assert bool(done.lost) == bool(record.file_size), record.filename
+        with inert.open(into / "out.pt", strict=True) as ckpt:
+            assert set(done.recovered) <= set(ckpt.tensors)
+
+
+def test_attributes_that_are_lost_leave_their_tensor(tmp_path: Path) -> None:
+    from tests.makers import Made
+
+    inner = tensor(storage("1", 2), (2,))
+    held = Made(
+        Name("torch._tensor", "_rebuild_from_type_v2"),
+        (Name("torch._utils", "_rebuild_tensor_v2"), Name("torch", "Tensor"), tensor(storage("0", 2), (2,)).args, {"extra": inner}),
+    )
+    source = made(torch_zip(dumps({"w": held}), {"0": struct.pack("<2f", 1, 2)}))(tmp_path)
+    done = inert.repair(source, tmp_path / "out.pt", sync=False)
+    assert done.recovered == ["w"]
+    assert not done.whole
+    assert "repair-attributes" in {note.code for note in done.findings}
+    with inert.open(tmp_path / "out.pt", strict=True) as ckpt:
+        assert ckpt.tensors["w"].numpy().tolist() == [1, 2]
+
+
+# ---------------------------------------------------------------------------------------------------------------------- options
+
+
+def test_doubtful_tensors_can_be_left_out(tmp_path: Path) -> None:
+    done = inert.repair(CORPUS / "broken" / "bit_flip.pt", tmp_path / "kept.pt", sync=False)
+    assert len(done.doubtful) == 1
+    assert not done.whole
+    without = inert.repair(CORPUS / "broken" / "bit_flip.pt", tmp_path / "out.pt", doubtful="lost", sync=False)
+    assert [one.name for one in without.lost] == list(done.doubtful)
+    assert "checksum" in without.lost[0].why
+
+
+def test_storages_without_names_are_written_as_bytes(tmp_path: Path) -> None:
+    source = dropped("torch/small.pt", "data.pkl", tmp_path)
+    with pytest.raises(FormatError, match=r"data\.pkl, which says what everything is, is not in the file.*--raw"):
+        inert.repair(source, tmp_path / "out.pt")
+    done = inert.repair(source, tmp_path / "out.pt", raw=True, sync=False)
+    assert "repair-raw" in {note.code for note in done.findings}
+    assert done.more
+    with inert.open(tmp_path / "out.pt", strict=True) as ckpt, zipfile.ZipFile(CORPUS / "torch" / "small.pt") as there:
+        for name, one in ckpt.tensors.items():
+            assert one.numpy().tobytes() == there.read(f"small/{name}")
+
+
+def test_a_file_may_be_its_own_destination(tmp_path: Path) -> None:
+    path = short(tmp_path)
+    done = inert.repair(path, path, sync=False)
+    with inert.open(path, strict=True) as ckpt:
+        assert list(ckpt.tensors) == done.recovered == ["w_f32", "b_f16"]
+
+
+def test_another_format_by_suffix_or_by_name(tmp_path: Path) -> None:
+    source = CORPUS / "broken" / "cut_the_end_record.pt"
+    assert inert.repair(source, tmp_path / "a.safetensors", sync=False).format == "safetensors"
+    assert inert.repair(source, tmp_path / "a.pt", to="torch-legacy", sync=False).format == "torch-legacy"
+    hashes, _ = told("torch/small.pt")
+    for name in ("a.safetensors", "a.pt"):
+        with inert.open(tmp_path / name, strict=True) as ckpt:
+            assert {key: one.sha256() for key, one in ckpt.tensors.items()} == {key: hashes[key] for key in SMALL}
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [({"fill": "ones"}, UnsupportedError), ({"doubtful": "no"}, UnsupportedError), ({"byteorder": "odd"}, ValueError), ({"to": "zip"}, UnsupportedError)],
+)  # fmt: skip
+def test_options_that_are_none(options: dict[str, Any], error: type[Exception], tmp_path: Path) -> None:
+    with pytest.raises(error):
+        inert.repair(CORPUS / "torch" / "small.pt", tmp_path / "out.pt", **options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_archive_that_another_library_wrote_gets_its_alignment_back(tmp_path: Path) -> None:
+    source = tmp_path / "again.pt"
+    with zipfile.ZipFile(CORPUS / "torch" / "small.pt") as there, zipfile.ZipFile(source, "w", zipfile.ZIP_DEFLATED) as out:
+        for name in there.namelist():
+            out.writestr(name, there.read(name))
+        out.writestr("notes/readme.txt", "appended by somebody")
+    done, path = repaired(source, tmp_path)
+    assert done.whole
+    with inert.open(path, strict=True) as ckpt:
+        assert all((part.offset or 0) % 64 == 0 and part.compressed is None for part in ckpt.parts.values())
+        hashes, _ = told("torch/small.pt")
+        assert {key: one.sha256() for key, one in ckpt.tensors.items()} == {key: hashes[key] for key in SMALL}
+        assert not [name for name in ckpt.parts if "readme" in name]
+
+
+def test_a_program_that_is_not_whole_gives_its_tensors(tmp_path: Path) -> None:
+    raw = (CORPUS / "script" / "module.pt").read_bytes()
+    at = raw.index(b"PK\1\2") - 60
+    source = made(raw[:at])(tmp_path)
+    done, path = repaired(source, tmp_path)
+    assert "repair-program" in {note.code for note in done.findings}
+    assert done.format == "torch-zip"
+    hashes, _ = told("script/module.pt")
+    with inert.open(path, strict=True) as ckpt:
+        assert {key: ckpt.tensors[key].sha256() for key in done.recovered} == {key: hashes[key] for key in done.recovered}
+
+
+def test_a_record_whose_name_is_no_text_keeps_it(tmp_path: Path) -> None:
+    source = made(SMALL_FILE[: SMALL_FILE.rindex(b"PK\6\6")].replace(b"small/version", b"small/ve\xa7sion"))(tmp_path)
+    done, path = repaired(source, tmp_path)
+    assert done.recovered == list(SMALL)
+    assert b"small/ve\xa7sion" in path.read_bytes()

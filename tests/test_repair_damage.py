@@ -1,0 +1,210 @@
+"""inert.repair of files with a wrong byte somewhere: legacy, tar, bare pickles, TensorFlow; whatever it is, what is written can be read."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+import inert
+from inert.errors import FormatError, InertError, LimitError
+from tests.cuts import CORPUS, told
+from tests.makers import Entry, Pid, dumps, storage, tensor, torch_zip, zip_bytes
+from tests.tars import sample
+
+LEGACY = (CORPUS / "legacy" / "state_dict.pt").read_bytes()
+
+
+def written(raw: bytes, into: Path, suffix: str = ".pt") -> inert.Checkpoint:
+    """What repair writes of these bytes, opened strictly."""
+    (into / "damaged").write_bytes(raw)
+    inert.repair(into / "damaged", into / f"out{suffix}", sync=False)
+    return inert.open(into / f"out{suffix}", strict=True)
+
+
+@pytest.mark.parametrize(
+    "name", ["legacy/state_dict.pt", "old/tar.pth", "old/numpy.pkl", "safetensors/shapes.safetensors", "torch/sharing.pt"]
+)
+def test_any_wrong_byte_gives_a_sound_file_or_a_refusal(name: str, tmp_path: Path) -> None:
+    whole = (CORPUS / name).read_bytes()
+    draw = random.Random(name)
+    made = 0
+    for at in draw.sample(range(len(whole)), min(len(whole), 90)):
+        raw = bytearray(whole)
+        raw[at] ^= 1 << draw.randrange(8)
+        try:
+            with written(bytes(raw), tmp_path) as ckpt:
+                made += bool(ckpt.tensors)
+        except InertError as error:
+            assert str(error).isprintable()
+    assert made > 40
+
+
+def test_a_legacy_file_with_damaged_system_information_loses_nothing(tmp_path: Path) -> None:
+    at = LEGACY.index(b"protocol_version") - 5
+    with written(LEGACY[:at] + b"\xff" + LEGACY[at + 1 :], tmp_path) as ckpt:
+        hashes, _ = told("legacy/state_dict.pt")
+        assert {key: one.sha256() for key, one in ckpt.tensors.items()} == hashes
+
+
+def test_a_legacy_file_with_damaged_keys_loses_nothing(tmp_path: Path) -> None:
+    """Torch sorts them, and the storages' counts say where they begin."""
+    with inert.open(CORPUS / "legacy" / "state_dict.pt") as ckpt:
+        start = ckpt.parts["storage_keys"].offset or 0
+    with written(LEGACY[: start + 2] + b"\xff" + LEGACY[start + 3 :], tmp_path) as ckpt:
+        hashes, _ = told("legacy/state_dict.pt")
+        assert {key: one.sha256() for key, one in ckpt.tensors.items()} == hashes
+
+
+def test_a_legacy_object_that_breaks_gives_what_it_had_said(tmp_path: Path) -> None:
+    with inert.open(CORPUS / "legacy" / "state_dict.pt") as ckpt:
+        part = ckpt.parts["object"]
+    at = (part.offset or 0) + part.size - 30
+    path = tmp_path / "damaged"
+    path.write_bytes(LEGACY[:at] + b"\xff" + LEGACY[at + 1 :])
+    done = inert.repair(path, tmp_path / "out.pt", sync=False)
+    hashes, _ = told("legacy/state_dict.pt")
+    assert done.more
+    assert done.recovered
+    with inert.open(tmp_path / "out.pt", strict=True) as ckpt:
+        assert all(ckpt.tensors[name].sha256() == hashes[name] for name in done.recovered if name in hashes)
+
+
+def test_a_tar_whose_pickle_is_gone_gives_its_tensors_without_names(tmp_path: Path) -> None:
+    raw = sample()
+    at = raw.index(b"pickle\0")
+    (tmp_path / "damaged").write_bytes(raw[:at] + b"PICKLE" + raw[at + 6 :])
+    done = inert.repair(tmp_path / "damaged", tmp_path / "out.pt", sync=False)
+    assert done.more
+    assert len(done.recovered) == 3
+    assert all("unnamed tensor" in name for name in done.recovered)
+
+
+def test_a_tar_whose_first_header_is_damaged_is_searched(tmp_path: Path) -> None:
+    raw = bytearray(sample())
+    raw[150] ^= 1  # its checksum
+    with written(bytes(raw), tmp_path) as ckpt, inert.open(tmp_path / "out.pt") as again:
+        assert len(ckpt.tensors) == len(again.tensors) == 4
+
+
+def test_a_tar_without_its_storages_is_refused(tmp_path: Path) -> None:
+    raw = sample()
+    (tmp_path / "damaged").write_bytes(raw[: raw.index(b"storages\0")])
+    with pytest.raises(FormatError, match="nothing can be recovered: storages of this archive"):
+        inert.repair(tmp_path / "damaged", tmp_path / "out.pt")
+
+
+def test_a_bare_pickle_that_is_cut_gives_the_arrays_before_the_cut(tmp_path: Path) -> None:
+    whole = (CORPUS / "old" / "numpy.pkl").read_bytes()
+    with inert.open(CORPUS / "old" / "numpy.pkl") as ckpt:
+        hashes = {key: one.sha256() for key, one in ckpt.tensors.items()}
+    (tmp_path / "damaged").write_bytes(whole[:-40])
+    done = inert.repair(tmp_path / "damaged", tmp_path / "out.npz", sync=False)
+    assert done.more
+    assert 0 < len(done.recovered) <= len(hashes)
+    with inert.open(CORPUS / "old" / "numpy.pkl") as ckpt:
+        assert all(ckpt.tensors[name].sha256() == hashes[name] for name in done.recovered if name in hashes)
+
+
+def test_the_first_of_two_values_under_one_key_is_written_no_more(tmp_path: Path) -> None:
+    pickle = (
+        b"\x80\2}(X\1\0\0\0w"
+        + dumps(tensor(Pid(("storage", 1)), (2,)))[2:-1]
+        + b"X\1\0\0\0w"
+        + dumps(tensor(storage("0", 2), (2,)))[2:-1]
+        + b"u."
+    )
+    with written(torch_zip(pickle, {"0": bytes(8)}), tmp_path) as ckpt:
+        assert list(ckpt.tensors) == ["w"]
+
+
+def test_a_key_that_is_a_persistent_id_is_left_out(tmp_path: Path) -> None:
+    pickle = b"\x80\2}(X\1\0\0\0w" + dumps(tensor(storage("0", 2), (2,)))[2:-1] + b"X\1\0\0\0vQK\1u."
+    with written(torch_zip(pickle, {"0": bytes(8)}), tmp_path) as ckpt:
+        assert list(ckpt.root) == ["w"]
+
+
+@pytest.mark.parametrize("way", ["folder", "prefix", "index", "data"])
+def test_an_index_without_footer_is_found_by_any_name(way: str, tmp_path: Path) -> None:
+    folder = shutil.copytree(CORPUS / "tf" / "types", tmp_path / "run")
+    index = folder / "types.index"
+    index.write_bytes(index.read_bytes()[:-50])
+    name = {"folder": folder, "prefix": folder / "types", "index": index, "data": folder / "types.data-00000-of-00001"}[way]
+    done = inert.repair(name, tmp_path / "out.index", sync=False)
+    hashes, _ = told("tf/types")
+    assert set(done.recovered) == set(hashes)
+    with inert.open(tmp_path / "out", strict=True) as ckpt:
+        assert {key: one.sha256() for key, one in ckpt.tensors.items()} == hashes
+
+
+def test_an_index_of_nothing_is_refused(tmp_path: Path) -> None:
+    folder = shutil.copytree(CORPUS / "tf" / "types", tmp_path / "run")
+    (folder / "types.index").write_bytes(b"\xff" * 200)
+    with pytest.raises(InertError):
+        inert.repair(folder, tmp_path / "out.index")
+
+
+def test_a_set_whose_index_is_no_json_is_made_again(tmp_path: Path) -> None:
+    folder = shutil.copytree(CORPUS / "sharded" / "bin", tmp_path / "run")
+    index = folder / "pytorch_model.bin.index.json"
+    index.write_text(index.read_text()[:-20])
+    done = inert.repair(index, f"{tmp_path / 'out'}/", sync=False)
+    hashes, _ = told("sharded/bin")
+    assert set(done.recovered) == set(hashes)
+    with inert.open(tmp_path / "out", strict=True) as ckpt:
+        assert {key: one.sha256() for key, one in ckpt.tensors.items()} == hashes
+    assert json.loads((tmp_path / "out" / "pytorch_model.bin.index.json").read_text())["weight_map"]
+
+
+def test_a_set_without_numbers_in_its_names_is_found(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    for number, file in enumerate(sorted((CORPUS / "sharded" / "safetensors").glob("*-of-*"))):
+        shutil.copy(file, folder / f"part{number}.safetensors")
+    (folder / "model.safetensors.index.json").write_text("{")
+    done = inert.repair(folder / "model.safetensors.index.json", f"{tmp_path / 'out'}/", sync=False)
+    hashes, _ = told("sharded/safetensors")
+    assert set(done.recovered) == set(hashes)
+    (folder / "part0.safetensors").unlink()
+    (folder / "part1.safetensors").unlink()
+    with pytest.raises(FormatError, match="there are no shards"):
+        inert.repair(folder / "model.safetensors.index.json", f"{tmp_path / 'other'}/", sync=False)
+
+
+def test_a_frame_with_a_wrong_length_costs_nothing(tmp_path: Path) -> None:
+    raw = (CORPUS / "torch" / "state_dict.p4.pt").read_bytes()
+    at = raw.index(b"\x80\4\x95") + 8
+    with written(raw[:at] + b"\x7f" + raw[at + 1 :], tmp_path) as ckpt:
+        hashes, _ = told("torch/state_dict.p4.pt")
+        assert {key: one.sha256() for key, one in ckpt.tensors.items()} == hashes
+
+
+def test_a_pickle_that_grows_beyond_bounds_is_refused(tmp_path: Path) -> None:
+    pickle = b"\x80\2]" + b"(" + b"K\1" * (9 << 20) + b"e."
+    (tmp_path / "bomb.pt").write_bytes(zip_bytes([Entry("a/data.pkl", pickle, method=8), Entry("a/version", b"3\n")]))
+    with pytest.raises(LimitError, match=r"would grow to 18,874,37\d, more than"):
+        inert.repair(tmp_path / "bomb.pt", tmp_path / "out.pt")
+
+
+@pytest.mark.parametrize("name", ["deep_list.pt", "marks.pt", "rings.pt", "stride_zero.pt", "lie_huge_size.pt", "lie_negative_storage.pt"])
+def test_hostile_files_end_in_an_answer(name: str, tmp_path: Path) -> None:
+    try:
+        done = inert.repair(CORPUS / "hostile" / name, tmp_path / "out.pt", fill="nan", sync=False)
+    except InertError as error:
+        assert str(error).isprintable()
+        assert not list(tmp_path.iterdir())
+    else:
+        with inert.open(tmp_path / "out.pt", strict=True) as ckpt:
+            assert set(done.recovered) <= set(ckpt.tensors)
+
+
+def test_a_cut_storage_that_no_tensor_uses_is_not_written_as_if_it_were_whole(tmp_path: Path) -> None:
+    """The object's pickle ends early, so that nothing but a name is saved."""
+    with inert.open(CORPUS / "legacy" / "state_dict.pt") as ckpt:
+        start = ckpt.parts["object"].offset or 0
+    at = LEGACY.index(b"_rebuild_tensor_v2\n", start) + len(b"_rebuild_tensor_v2\n")
+    with written(LEGACY[:at] + b"." + LEGACY[at + 1 : -3], tmp_path) as ckpt:
+        assert not ckpt.tensors
