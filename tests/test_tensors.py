@@ -319,7 +319,7 @@ LIES: dict[str, tuple[Any, str]] = {
     "negative offset": (tensor(storage("0", 6), (6,), (1,), -1), "negative offset"),
     "negative size": (tensor(storage("0", 6), (-1,)), "negative size or stride"),
     "negative stride": (tensor(storage("0", 6), (6,), (-1,), 5), "negative size or stride"),
-    "rank": (tensor(storage("0", 6), (2, 3), (1,)), "2 sizes but 1 strides"),
+    "rank": (tensor(storage("0", 6), (2, 3), (1,)), "2 sizes but 1 stride"),
     "64 bits": (tensor(storage("0", 6), (2**40, 2**40), (0, 0)), "exceeds 64 bits"),
     "dimensions": (tensor(storage("0", 6), (1,) * 65), "65 dimensions"),
     "counted short": (tensor(storage("0", 5), (5,)), "holds 24 bytes where the pickle says 20"),
