@@ -184,7 +184,7 @@ def test_what_is_missing_is_told(tmp_path: Path) -> None:
         assert "data/1" in checkpoint.tensors["lost"].fault
         said = {note.code: note.message for note in checkpoint.notes}
         assert said["data-missing"] == "the data of 1 of 2 storages is not here, such as data/1"
-        assert said["data-beside"] == "1 storages"
+        assert said["data-beside"] == "1 storage"
 
 
 @pytest.mark.parametrize("key", ["../secret", "/etc/passwd", "..", "", "x\0y", "fifo", "folder", "link", "outside"])
