@@ -3,13 +3,15 @@
 #   make test          lint, types, the whole suite with coverage; neither torch nor tensorflow is there
 #   make test-oracle   comparison with the real programs, torch and tensorflow each in an environment of its own
 #   make pictures      the pictures of docs/view.md
-#   make lint · fuzz-smoke · fuzz · bench · clean
+#   make lint · fuzz-smoke · fuzz · clean
+#   make bench · bench-tensorflow · bench-checks   ratios against other programs, each from one run
 # PYTHON=python3.13 make test   takes another interpreter.
 
 PYTHON ?= python3
 VENV := .venv
 ORACLE := .venv-oracle
 ORACLE_TF := .venv-oracle-tf
+CHECKS := .venv-checks
 DEMO ?= examples/demo.ckpt
 FUZZ_SECONDS ?= 600
 PYTEST_ARGS ?=
@@ -20,7 +22,7 @@ tag := $(subst /,-,$(PYTHON))
 pip = $(1)/bin/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := test
-.PHONY: demo test test-oracle test-oracle-torch test-oracle-tensorflow bench bench-tensorflow lint pictures fuzz-smoke fuzz clean
+.PHONY: demo test test-oracle test-oracle-torch test-oracle-tensorflow bench bench-tensorflow bench-checks lint pictures fuzz-smoke fuzz clean
 .DELETE_ON_ERROR:
 
 # ------------------------------------------------------------------------------------------------------------ environments
@@ -115,7 +117,13 @@ bench: $(ORACLE)/.made-bench-$(tag)
 bench-tensorflow: $(ORACLE_TF)/.made-oracle-$(tag) $(VENV)/.made-run-$(tag)
 	$(ORACLE_TF)/bin/python bench/bundles.py --inert $(VENV)/bin/python $(BENCH_ARGS)
 
+# Whole processes, so inert is installed here as its users have it.
+bench-checks: pyproject.toml
+	$(PYTHON) -m venv --clear $(CHECKS)
+	$(call pip,$(CHECKS)) . picklescan==1.0.5 hayward==1.4.1
+	$(CHECKS)/bin/python bench/checks.py $(BENCH_ARGS)
+
 clean:
-	rm -rf $(VENV) $(ORACLE) $(ORACLE_TF) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
+	rm -rf $(VENV) $(ORACLE) $(ORACLE_TF) $(CHECKS) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
 	rm -rf .coverage .coverage.* coverage.json htmlcov
 	find src tests tools fuzz bench examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
