@@ -110,7 +110,7 @@ def test_a_missing_file_is_named_and_the_others_are_read(dump: Path) -> None:
         assert found.tensors["w"].fault == fault
         assert found.tensors["f"].numpy().tolist() == [[0, 1, 2], [3, 4, 5]]
         said = {note.code: note.message for note in found.notes}
-        assert said["companion-missing"] == f"1 arrays, such as this: {fault}"
+        assert said["companion-missing"] == f"1 array, such as this: {fault}"
         with pytest.raises(FormatError, match="not beside the pickle"):
             found.tensors["w"].numpy()
     with pytest.raises(FormatError, match="not beside the pickle"):
