@@ -96,9 +96,9 @@ def zipped(data: bytes) -> Iterator[bytes]:
 
 
 def bad(pair: Pair) -> bool:
-    """Whether a name is there, for all one can tell by its spelling, and runs code."""
+    """Whether a name is there, for all one can tell by its spelling, and runs code. Longer ones than a file can have are none."""
     parts = [part for name in pair for part in name.split(".")]
-    return all(part.isascii() and part.isidentifier() for part in parts) and judge(*pair).verdict == DANGEROUS
+    return all(part.isascii() and part.isidentifier() and len(part) < 200 for part in parts) and judge(*pair).verdict == DANGEROUS
 
 
 def said(data: bytes) -> tuple[Any, ...]:
