@@ -21,6 +21,7 @@ with instrument():
     from inert.finding import ERROR, REPAIRS
     from inert.limits import Limits
 
+READS = ("ops.repair", "containers.zipfound", "containers.zipsigns", "containers.zipwalk")
 LIMITS = Limits(entries=100_000, inflated=1 << 22, opcodes=1 << 20, pickle_bytes=1 << 22, name_bytes=1 << 20, logical_bytes=1 << 20)
 CORPUS = Path(__file__).resolve().parent.parent / "tests" / "corpus"
 SEEDS = (

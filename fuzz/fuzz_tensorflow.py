@@ -16,7 +16,7 @@ with instrument():
     from inert.formats.tf_bundle import TfBundle
     from inert.formats.tf_checks import tensor_checks
 
-READS = ("formats.tf_bundle", "formats.tf_v1", "formats.tf_checks", "containers.protowire", "containers.sstable")
+READS = ("formats.tf_bundle", "formats.tf_v1", "formats.tf_checks", "containers.protowire", "containers.sstable", "writers.tf_files")
 HERE = Path(__file__).parent.parent / "tests" / "corpus" / "tf"
 BUNDLES = ("objects/ckpt-2", "slices/slices", "strings/strings", "types/types", "names/names")
 FIRST = ("v1_types/first", "v1_file/model.ckpt-7")

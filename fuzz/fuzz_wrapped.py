@@ -16,7 +16,7 @@ from driver import run
 from tests import tars
 from tests.makers import Entry, zip_bytes
 
-READS = ("formats.wrapped", "inflate", "scratch", "containers.deflated")
+READS = ("formats.wrapped", "inflate", "scratch", "containers.deflated", "containers.archived")
 
 
 def further() -> dict[str, Callable[[bytes], bytes]]:
@@ -36,10 +36,17 @@ def further() -> dict[str, Callable[[bytes], bytes]]:
     return made
 
 
+def bundle(data: bytes) -> bytes:
+    """A TensorFlow checkpoint in a folder of a zip archive: two bytes of length, the index, the data."""
+    end = 2 + int.from_bytes(data[:2], "little")
+    return zip_bytes([Entry("ck/model.index", data[2:end]), Entry("ck/model.data-00000-of-00001", data[end:])])
+
+
 WRAPPERS: dict[str, Callable[[bytes], bytes]] = {
     "g": lambda data: gzip.compress(data, 1, mtime=0), "b": lambda data: bz2.compress(data, 1), "x": lambda data: lzma.compress(data, preset=0), "z": lambda data: zlib.compress(data, 1),
     "p": lambda data: zip_bytes([Entry("a/readme.txt", b"x"), Entry("a/model.pt", data)]), "d": lambda data: zip_bytes([Entry("model.pkl", data, method=8)]),
-    "t": lambda data: tars.archive({"a/model.ckpt": data}), "c": lambda data: data[: len(data) * 2 // 3], "2": lambda data: data * 2, **further(),
+    "t": lambda data: tars.archive({"a/model.ckpt": data}), "c": lambda data: data[: len(data) * 2 // 3], "2": lambda data: data * 2, "f": bundle,
+    **further(),
 }  # fmt: skip
 BEGIN = b"wrap "
 
@@ -57,10 +64,15 @@ INNER = [
     tars.sample(),
 ]
 
+INDEX, DATA = contents("tf/names/names.index", "tf/names/names.data-00000-of-00001")
+BUNDLE = len(INDEX).to_bytes(2, "little") + INDEX + DATA
+
 run(
     one,
     seeds=[
         *[BEGIN + letters.encode() + b":" + data for letters in (*WRAPPERS, "tg", "gt", "cg", "pd", "cx") for data in INNER[:3]],
+        BEGIN + b"f:" + BUNDLE,
+        bundle(BUNDLE),
         *[make(data) for make in WRAPPERS.values() for data in INNER],
     ],
     smoke=1200,

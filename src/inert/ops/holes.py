@@ -127,7 +127,7 @@ class Holes:
 
     def _change(self, value: Any) -> Any:
         gone = self.gone
-        if type(value) is Tensor:
+        if isinstance(value, Tensor):
             layout = value.layout
             return self.lost[id(layout)] or gone if id(layout) in self.lost else value
         if is_wreck(value):

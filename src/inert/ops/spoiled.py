@@ -56,7 +56,7 @@ def _up(builder: Builder, holders: dict[int, list[Any]], lost: list[tuple[Any, s
             continue
         seen.add(id(node))
         value = builder.done.get(id(node))
-        if type(value) is Tensor and (value.kind not in KINDS or value.layout.attributes is not None or value.layout.hooks is not None):
+        if isinstance(value, Tensor) and (value.kind not in KINDS or value.layout.attributes is not None or value.layout.hooks is not None):
             found[id(value.layout)] = why
         lost += [(holder, why) for holder in holders.get(id(node), ())]
     return found
@@ -69,7 +69,7 @@ def _call(builder: Builder, node: Any) -> str:
 
 def _row(row: Row) -> str:
     value = row.value
-    return value.layout.fault if type(value) is Tensor else ""
+    return value.layout.fault if isinstance(value, Tensor) else ""
 
 
 def _fault(storages: Any, node: Reference) -> str:
