@@ -19,7 +19,15 @@ with instrument():
 
 from tests import tf_tables
 
-READS = ("containers.sstable", "containers.sstablewrite", "containers.snappy", "containers.protowire", "containers.crc32c")
+READS = (
+    "containers.sstable",
+    "containers.sstableblock",
+    "containers.sstablecolumns",
+    "containers.sstablewrite",
+    "containers.snappy",
+    "containers.protowire",
+    "containers.crc32c",
+)
 LIMITS = Limits(inflated=1 << 20, name_bytes=1 << 18)
 
 
