@@ -21,7 +21,7 @@ with instrument():
     from inert.finding import ERROR, REPAIRS
     from inert.limits import Limits
 
-READS = ("ops.repair", "containers.zipfound", "containers.zipsigns", "containers.zipwalk")
+READS = ("ops.repair", "containers.zipfound", "containers.zipwalk", "containers.zipsigns", "salvage.torch_zip", "salvage.wrapped")
 LIMITS = Limits(entries=100_000, inflated=1 << 22, opcodes=1 << 20, pickle_bytes=1 << 22, name_bytes=1 << 20, logical_bytes=1 << 20)
 CORPUS = Path(__file__).resolve().parent.parent / "tests" / "corpus"
 SEEDS = (
@@ -75,4 +75,4 @@ def _repair(source: str, target: str, fill: str | None) -> None:
                     pass
 
 
-run(one, seeds=[(CORPUS / seed).read_bytes() for seed in SEEDS])
+run(one, seeds=[(CORPUS / seed).read_bytes() for seed in SEEDS], smoke=800)

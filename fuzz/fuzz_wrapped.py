@@ -1,6 +1,7 @@
 """Whatever lies in gzip, bzip2, xz, zlib, zstd, LZ4, a zip or a tar, whole, cut or damaged: sound answers, twice the same, or an InertError.
 
-An input is a row of wrappers by their first letters, a colon, and what they are put around; or the bytes themselves.
+An input is a row of wrappers by their first letters, a colon, and what they are put around; or the bytes themselves; or the files of a
+folder, in a zip or, where the head begins with t, in a tar.
 """
 
 import bz2
@@ -10,13 +11,13 @@ import lzma
 import zlib
 from collections.abc import Callable
 
-from asking import asked, contents
+from asking import MARK, asked, contents, folders, tarred, zipped
 from driver import run
 
 from tests import tars
 from tests.makers import Entry, zip_bytes
 
-READS = ("formats.wrapped", "inflate", "scratch", "containers.deflated", "containers.archived")
+READS = ("formats.wrapped", "formats.wrapped_folders", "containers.archived", "inflate", "scratch", "containers.deflated")
 
 
 def further() -> dict[str, Callable[[bytes], bytes]]:
@@ -52,6 +53,10 @@ BEGIN = b"wrap "
 
 
 def one(data: bytes) -> None:
+    if MARK in data:
+        archive = (tarred if data[:1] == b"t" else zipped)(data).getvalue()
+        asked(lambda: io.BytesIO(archive), loads=False)
+        return
     if data.startswith(BEGIN):
         letters, _, data = data.removeprefix(BEGIN).partition(b":")
         for letter in reversed(letters[:4].decode("latin-1")):
@@ -74,6 +79,8 @@ run(
         BEGIN + b"f:" + BUNDLE,
         bundle(BUNDLE),
         *[make(data) for make in WRAPPERS.values() for data in INNER],
+        *folders("sharded/*", "dcp/two_ranks"),
+        *folders("sharded/*", head=b"t"),
     ],
     smoke=1200,
 )

@@ -39,17 +39,41 @@ class Outside(BaseException):
 class Watch:
     """An audit hook that counts executions and lets each do no more than read the program's own files and use its scratch folder.
 
-    Imports are let pass where they are of inert, its dependencies or Python itself: answers import what they need when first asked for."""
+    Imports are let pass where they are of inert, its dependencies or Python itself (which asks for Jython's org): answers import what they
+    need when first asked for."""
 
     MODULES = frozenset(
-        ("inert", "numpy", "ml_dtypes", "isal", "google_crc32c", "lz4", "zstandard", "compression", "backports", *sys.stdlib_module_names)
+        (
+            "org",
+            "inert",
+            "numpy",
+            "ml_dtypes",
+            "isal",
+            "google_crc32c",
+            "lz4",
+            "zstandard",
+            "compression",
+            "backports",
+            *sys.stdlib_module_names,
+        )
     )
     NEVER = (
         "subprocess.", "os.exec", "os.system", "os.posix_spawn", "os.fork", "os.spawn", "socket.", "pickle.", "ctypes.dlsym", "ftplib.", "urllib.",
-        "shutil.rmtree",
     )  # fmt: skip
     PATHS = frozenset(
-        ("os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.symlink", "os.link", "os.truncate", "os.chmod", "os.listdir", "os.scandir")
+        (
+            "os.remove",
+            "os.rename",
+            "os.mkdir",
+            "os.rmdir",
+            "os.symlink",
+            "os.link",
+            "os.truncate",
+            "os.chmod",
+            "os.listdir",
+            "os.scandir",
+            "shutil.rmtree",
+        )
     )
 
     def __init__(self, slow: float, growth: int) -> None:
@@ -78,8 +102,10 @@ class Watch:
         if event == "import":
             return str(args[0]).partition(".")[0] in self.MODULES
         if event in self.PATHS:
-            paths = [os.path.abspath(os.fsdecode(path)) for path in args if isinstance(path, (str, bytes))]
-            return all(path.startswith((*self.own, *self.program, "/proc/self/fd/")) for path in paths)
+            names = [os.fsdecode(path) for path in args if isinstance(path, (str, bytes))]
+            if type(args[-1]) is int and args[-1] >= 0 and event != "os.truncate":  # names in a folder that has been opened before
+                names = [name for name in names if os.path.isabs(name)]
+            return all(os.path.abspath(name).startswith((*self.own, *self.program, "/proc/self/fd/")) for name in names)
         return not event.startswith(self.NEVER)
 
     def around(self, one: One) -> One:
