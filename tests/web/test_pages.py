@@ -114,7 +114,7 @@ def test_searching_filtering_and_sorting(window: Window, index: dict[str, int]) 
     assert set(page.eval_on_selector_all(".rows .row", "rows => rows.map(row => row.children[4].textContent)")) == {"with 3"}
     page.click("button:has-text('Tree')")
     page.click(".tree summary:has-text('callbacks')")
-    assert page.locator(".tree details[open] li").count() > 0
+    page.wait_for_selector(".tree details[open] li")
 
 
 def test_the_keyboard_goes_through_the_table(window: Window, index: dict[str, int]) -> None:
