@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import zipfile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -149,3 +150,31 @@ def test_many_calls_may_share_what_they_are_given() -> None:
     shared = b"(" + number(1) * 100_000 + b"tq\2" + (name("pandas", "Series") + b"h\2R") * 2000
     report = scanned(b"(" + fields + types + shared + b"t")
     assert report.verdict == "unknown"
+
+
+CODE = b"class M(Module):\n  def __setstate__(self: __torch__.M,\n    s: Tensor) -> NoneType:\n    %s\n    return None\n"
+
+
+@pytest.mark.parametrize(
+    ("member", "data", "dangerous"),
+    [
+        ("code/__torch__.py", CODE % b'torch.save(s, "/tmp/x")', True),  # torch.load of such an archive wrote the file
+        ("code/__torch__.py", CODE % b't = torch\n    t . save(s, "/tmp/x")', True),
+        ("code/__torch__/a.py", CODE % b'_0 = (torch.  # words\n      from_file)("/tmp/x", True, 16)', True),
+        ("code/__torch__.py", CODE % b'saved = torch.add(s, 1)', False),
+        ("bytecode.pkl", b"\x80\2X\x0a\0\0\0aten::save.", True),
+        ("bytecode.pkl", b"\x80\2X\x09\0\0\0aten::add.", False),
+    ],
+)  # fmt: skip
+def test_torchscript_that_reaches_for_files(member: str, data: bytes, dangerous: bool) -> None:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name, content in (("data.pkl", b"\x80\2}."), ("constants.pkl", b"\x80\2)."), (member, data)):
+            archive.writestr(f"m/{name}", content)
+    report = inert.scan(made)
+    assert ("script-files" in {finding.code for finding in report.findings}) is dangerous
+    assert (report.verdict == "dangerous") is dangerous
+
+
+def test_compiled_torchscript_that_reaches_for_files() -> None:
+    assert inert.scan(io.BytesIO(b"\x18\0\0\0PTMF" + bytes(40) + b"\x0a\0\0\0aten::save\0")).verdict == "dangerous"

@@ -175,6 +175,7 @@ CODES: dict[str, tuple[str, str]] = {
     "value-odd": (WARNING, "the value's arguments are not what its class takes; it was kept as an inert node"),
     "paths-limit": (WARNING, "more paths lead to the same containers than Limits.paths; the rest are not listed"),
     "names-limit": (WARNING, "the tensor names together exceed Limits.name_bytes; the rest are not listed"),
+    "script-files": (ERROR, "TorchScript may do so while it is loaded, at any path that it names; do not load the file"),
     "script-code": (INFO, "torch.jit.load compiles it and runs it with the model; inert lists it and reads nothing of it"),
     "package-source": (WARNING, "importing from the package runs it; inert lists it and reads nothing of it"),
     "package-reduce": (INFO, "such an object was kept as a reference; TorchScript modules are listed under .data/ts_code"),

@@ -20,7 +20,7 @@ from ...containers.zipdirectory import DEFLATED, ENCRYPTED, PATCHED, STORED
 from ...errors import FormatError, InertError
 from ...source import Window
 from ...torch.home import find_root
-from . import streams
+from . import hooks, streams
 from .covers import covered, declared
 from .headers import HEAD, PICKLE, RECORD, Record, links, quick
 from .strays import segments
@@ -231,6 +231,8 @@ class _Archive:
             look.main.clear()  # torch.load reads none of its pickles as it reads its own
         if code:
             look.note("script-code", f"{len(code):,} files of TorchScript code, such as {code[0][:80]}", self._name(code[0]))
+        if kind == "torchscript":
+            hooks.scripts(look, self.archive, [*code, f"{folder}bytecode.pkl"], self._name)
         if package:
             source = [name for name in self._odd if name.endswith((".py", ".pyc"))]
             if source:
