@@ -113,7 +113,7 @@ DATA = (
     Row(CLEAN, "it is a decimal number or its rules", "Python 2.4", f"{_DOCS}decimal.html", "decimal: Context Decimal DecimalTuple"),
     Row(CLEAN, "it is a fraction", "Python 2.6", f"{_DOCS}fractions.html", "fractions: Fraction"),
     Row(CLEAN, "it is an identifier", "Python 2.5", f"{_DOCS}uuid.html", "uuid: SafeUUID UUID"),
-    Row(CLEAN, "it is a set of named constants", "Python 3.4", f"{_DOCS}enum.html", "enum: Enum Flag IntEnum IntFlag auto"),
+    Row(CLEAN, "it is a value that an enumeration chooses", "Python 3.4", f"{_DOCS}enum.html", "enum: auto"),
     Row(
         CLEAN,
         "it compiles a text pattern, which matches nothing until it is used",
@@ -133,7 +133,7 @@ DATA = (
         f"{_DOCS}typing.html",
         """
         typing: Any AnyStr Callable ClassVar DefaultDict Deque Dict FrozenSet Generic Iterable Iterator List Mapping MutableMapping
-        MutableSequence NoReturn Optional Sequence Set Text Tuple Type TypeVar Union _GenericAlias _SpecialForm
+        MutableSequence NoReturn Optional Sequence Set Text Tuple Type TypeVar Union
         """,
     ),
     Row(CLEAN, "it is a type hint", "Python 3.8", f"{_DOCS}typing.html", "typing: Final Literal Protocol"),
@@ -166,6 +166,20 @@ EXPLAINED = (
         "builtins: all any enumerate filter iter map max min next reversed sorted sum zip itertools: accumulate chain starmap takewhile",
     ),
     Row(UNKNOWN, "it makes classes when it is given three arguments", "Python 2.2", f"{_DOCS}functions.html", "builtins: type"),
+    Row(
+        UNKNOWN,
+        "it makes classes when it is given names, and a pickle may set any attribute of a class",
+        "Python 3.4",
+        f"{_DOCS}enum.html",
+        "enum: Enum Flag IntEnum IntFlag",
+    ),
+    Row(
+        UNKNOWN,
+        "it is a type hint, and what a pickle sets on one is set on the class that it stands for",
+        "Python 3.7",
+        f"{_DOCS}typing.html",
+        "typing: _GenericAlias _SpecialForm",
+    ),
     Row(UNKNOWN, "it writes on the terminal", "Python 2", f"{_DOCS}functions.html", "builtins: print"),
     Row(UNKNOWN, "it wraps a function", "Python 2.2", f"{_DOCS}functions.html", "builtins: classmethod property staticmethod super"),
     Row(

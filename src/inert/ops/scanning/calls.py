@@ -15,6 +15,7 @@ from ...pickle.row import Row
 from ...torch.arguments import text
 from ...torch.ndarray import raw_bytes
 from ...torch.persistent import class_of
+from .arguments import odd
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +33,14 @@ GETTER = frozenset((("operator", "attrgetter"), ("_operator", "attrgetter")))
 ENCODE = frozenset((("_codecs", "encode"), ("codecs", "encode")))
 LOADER = frozenset((("torch.storage", "_load_from_bytes"), ("torch", "storage._load_from_bytes")))
 BY_ARGUMENTS = GETATTR | GETTER | ENCODE | LOADER  # clean where each call of them is, else dangerous
+MADE_BY = frozenset((("copyreg", "__newobj__"), ("copyreg", "__newobj_ex__"), ("copyreg", "_reconstructor")))  # they call the class
+GIVE_BACK = frozenset(  # they give what they are given
+    ("torch.jit._pickle", name)
+    for name in ("build_boollist", "build_doublelist", "build_intlist", "build_tensor_from_id", "build_tensorlist", "restore_type_tag")
+)
+CLASSES = frozenset(  # they give a class, or what passes attributes on to one
+    (("builtins", "type"), ("enum", "Enum"), ("enum", "Flag"), ("enum", "IntEnum"), ("enum", "IntFlag"), ("typing", "_GenericAlias"))
+)
 CODECS = frozenset(
     ("latin1", "latin-1", "latin_1", "iso-8859-1", "iso8859-1", "utf-8", "utf8", "utf_8", "ascii", "us-ascii", "raw_unicode_escape")
 )
@@ -54,6 +63,7 @@ class Calls:
         self.part = part
         self.base = base
         self.special: set[Pair] = set()
+        self.records: dict[int, Any] = {}  # element types of NumPy that were looked at
         self.applied: set[int] = set()  # ids of attrgetter calls that were called at once
 
     def note(self, code: str, message: str, call: Call) -> None:
@@ -65,18 +75,20 @@ class Calls:
                 self._change(call)
             elif call.how != "STACK_GLOBAL":
                 self._function(call, call.function)
-        if self.special or self.names.worse:
+        if self.special or self.names.worse or not BY_ARGUMENTS.isdisjoint(self.names.names):
             self._passed_on()
 
     def _change(self, call: Call) -> None:
         """BUILD and the like on what is no object that the pickle has made."""
-        target = call.function
+        self._changed(call.function, call.how, call)
+
+    def _changed(self, target: Any, how: str, call: Call) -> None:
         if type(target) is Global:
-            self.note("pickle-changes-name", f"{call.how} changes {target.dotted} itself", call)
+            self.note("pickle-changes-name", f"{how} changes {target.dotted} itself", call)
         elif type(target) is Reference and class_of(target) is not None:
-            self.note("pickle-changes-name", f"{call.how} changes a class itself", call)
+            self.note("pickle-changes-name", f"{how} changes a class itself", call)
         elif type(target) is Reference:
-            self.note("pickle-calls-result", f"{call.how} on what a persistent id stands for", call)
+            self.note("pickle-calls-result", f"{how} on what a persistent id stands for", call)
 
     def _function(self, call: Call, function: Any) -> None:
         if type(function) is Global:
@@ -87,6 +99,15 @@ class Calls:
                 self._by_arguments(call, pair)
             elif call.how not in MAKES:
                 self.names.called.add(pair)
+            if pair in MADE_BY:
+                self._made_by(call)
+            elif pair in GIVE_BACK and (call.states or call.items or call.flat):
+                self._changed(given_back(call), "BUILD" if call.states else "APPEND", call)
+            elif pair in CLASSES and call.states:
+                self.note("pickle-changes-name", f"BUILD changes a class that {function.dotted} gave", call)
+            said = odd(call, pair, self.records)
+            if said:
+                self.note("pickle-odd-arguments", said, call)
         elif isinstance(function, Call):
             getter = function.function
             if type(getter) is Global and getter.imported in GETTER:
@@ -107,6 +128,12 @@ class Calls:
                 self.names.counted(named)
                 return
             self.note("pickle-calls-result", "calls what a persistent id stands for", call)
+
+    def _made_by(self, call: Call) -> None:
+        """A class that is given to those who make objects of it: what has an attribute of that name passes for one."""
+        for value in call.arguments[:2] if type(call.arguments) is tuple else ():
+            if type(value) is Call or (type(value) is Reference and class_of(value) is None):
+                self.note("pickle-calls-result", f"makes an object by what {shown(value)} gave", call)
 
     def _by_arguments(self, call: Call, pair: Pair) -> None:
         if pair in GETATTR:
@@ -173,6 +200,17 @@ def values(document: Document, calls: list[Call]) -> Iterator[Any]:
             if isinstance(value.function, Call):
                 todo.append(value.function.arguments)  # of a call that is called: not passed on itself
             todo += (value.arguments, value.keywords, value.states, value.items, value.flat)
+
+
+def given_back(value: Any) -> Any:
+    """What calls that give back their argument were given, at last."""
+    for _ in range(CHAIN):
+        if type(value) is not Call or type(value.function) is not Global or value.function.imported not in GIVE_BACK:
+            break
+        if not arguments_of(value, 1):
+            break
+        value = value.arguments[0]
+    return value
 
 
 def arguments_of(call: Call, count: int) -> bool:

@@ -1,25 +1,30 @@
 """Names that are only text to a pickle or archive, and that a program imports and calls once it has read them.
 
-Knows: under which keys Lightning, Hydra and Keras keep such names.
+Knows: under which keys Lightning, Hydra and Keras keep such names; by which names TorchScript writes and maps files.
 Refuses to know: what the names do (inert.policy), and whether the program that reads the file is one of these.
 
 Facts: Lightning 2.6.6 lightning/pytorch/core/saving.py (_load_state, _ALLOWED_INSTANTIATORS: load_from_checkpoint imports the name; earlier
 versions whatever it is); Hydra 1.3 hydra/_internal/instantiate/_instantiate2.py (_target_); Keras 3.8 keras/src/saving/serialization_lib.py
-(_retrieve_class_or_fn imports "module" and takes "class_name", or of functions "config", out of it; CVE-2025-1550).
+(_retrieve_class_or_fn imports "module" and takes "class_name", or of functions "config", out of it; CVE-2025-1550); torch 2.13
+torch/csrc/jit/runtime/register_special_ops.cpp (aten::save, whose path the script gives; torch.jit.load, and torch.load of such an archive,
+run each ``__setstate__``).
 """
 
 from __future__ import annotations
 
 import re
 
+from ...errors import InertError
 from ...pickle.nodes import Call, Dict
 from ...policy import DANGEROUS, judge
 from .calls import values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
+    from ...containers.zip import Zip
     from ...pickle.decode import Document
     from .look import Look
 
@@ -29,6 +34,30 @@ HELD = re.compile(b"|".join(key.encode() for key in KEYS))
 YAML = re.compile(rb"""(?:^|[\s{,"'])_target_["']?\s*:\s*["']?([A-Za-z_][\w.]{0,300})""")
 LAMBDA = re.compile(rb'"class_name"\s*:\s*"Lambda"')
 MODULE = re.compile(rb'"module"\s*:\s*"([\w.]{1,200})"(?:\s*,\s*"class_name"\s*:\s*"(\w{1,200})")?(?:\s*,\s*"config"\s*:\s*"(\w{1,200})")?')
+
+OPERATOR = re.compile(rb"(?:\.(?:\s|\\|#.*\n)*|aten::)(save|from_file)\b")  # torch.save, by whatever name the code calls torch
+CODE = 16 << 20  # bytes of a file of code that are searched for the names of operators
+
+
+def scripts(look: Look, archive: Zip, names: list[str], shown: Callable[[str], str]) -> None:
+    """The code of a TorchScript archive: members of these names, where there are such."""
+    for name in names:
+        if name not in archive.members:
+            continue
+        try:
+            span = archive.content(name)
+            if look.spend(min(span.length, CODE), shown(name)):
+                script(look, span.read(0, min(span.length, CODE)), shown(name))
+        except InertError as error:
+            look.unread(error, shown(name))
+
+
+def script(look: Look, data: bytes, part: str) -> None:
+    """TorchScript, as text or as the names of its operators, that reaches for files."""
+    found = OPERATOR.search(data)
+    if found:
+        does = "writes a file" if found[1] == b"save" else "opens or makes a file"
+        look.note("script-files", f"its code calls {found[1].decode('ascii')}, which {does}", part, found.start())
 
 
 def pickled(look: Look, document: Document, part: str, base: int = 0) -> None:

@@ -50,6 +50,7 @@ def look(look: Look, source: Source, head: bytes, part: str) -> bool:
     elif head[4:8] == b"PTMF":
         look.kind = look.kind or "torchscript"
         look.note("script-code", "compiled TorchScript in a flatbuffer", part or source.name)
+        hooks.script(look, source.read(0, min(SEARCHED, source.size)), part or source.name)
     elif head.startswith(b"{") and source.size <= SEARCHED:
         data = source.read(0, source.size)
         if b'"class_name"' in data:

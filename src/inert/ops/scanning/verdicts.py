@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 VERDICTS = {
     **dict.fromkeys((
         "pickle-extension", "pickle-computed-name", "pickle-getattr", "pickle-codec", "pickle-loads-bytes", "pickle-changes-name",
+        "pickle-odd-arguments", "script-files",
         "pickle-hidden", "pickle-frame", "zip-local-name", "zip-duplicate", "zip-overlap", "lambda-layer", "text-name-dangerous",
         "archive-escape", "tar-refused",
     ), DANGEROUS),

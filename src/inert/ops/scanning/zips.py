@@ -21,7 +21,7 @@ from ...errors import FormatError, InertError
 from ...source import Window
 from ...torch.home import find_root
 from ...words import counted
-from . import streams
+from . import hooks, streams
 from .covers import covered, declared
 from .headers import HEAD, PICKLE, RECORD, Record, links, quick
 from .strays import segments
@@ -232,6 +232,8 @@ class _Archive:
             look.main.clear()  # torch.load reads none of its pickles as it reads its own
         if code:
             look.note("script-code", f"{counted(len(code), 'file')} of TorchScript code, such as {code[0][:80]}", self._name(code[0]))
+        if kind == "torchscript":
+            hooks.scripts(look, self.archive, [*code, f"{folder}bytecode.pkl"], self._name)
         if package:
             source = [name for name in self._odd if name.endswith((".py", ".pyc"))]
             if source:
