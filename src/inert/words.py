@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 ONE = {"have": "has", "are": "is", "do": "does"}  # what verbs of many are of one, but for those that get an s
+MOST = 200  # bits of a number that is written in units: a shape may ask for more bytes than any float can count
 UNITS = ("kB", "MB", "GB", "TB", "PB", "EB")
 
 
@@ -19,6 +20,8 @@ def size(count: int, exact: bool = False) -> str:
         return str(count)
     if count < 1000:
         return f"{count} B"
+    if count.bit_length() > MOST:
+        return f"10^{int(count.bit_length() * 0.30103)} B"
     amount = float(count)
     for unit in UNITS:
         amount /= 1000

@@ -42,6 +42,7 @@ SPELLING = {
 FIELDS = ("dtype", "shape", "data_offsets")
 METADATA = "__metadata__"
 SAID = frozenset(("format", "total_size", "wrapper"))  # texts that are never names of tensors
+DIMENSIONS = 1024  # of a shape that is looked at
 HEADER = 100_000_000  # bytes of the longest header
 MARK = "\ufeff"
 _PLAIN = {spelling: DTYPES[name] for spelling, name in SPELLING.items() if spelling != "F4"}
@@ -50,7 +51,7 @@ _BEGIN = re.compile(rb"(.{8})(?:\xef\xbb\xbf)?[ \t\n\r]{0,40}\{[ \t\n\r]{0,40}[\
 _NUMBER = r"(?:0|[1-9][0-9]{0,18})"
 # An entry as its writers write it, with or without a space behind commas and colons. Whatever differs is read step by step.
 _ENTRY = re.compile(
-    rf'"([^"\\\x00-\x1f]*)": ?\{{"dtype": ?"(\w+)", ?"shape": ?\[((?:{_NUMBER}(?:, ?{_NUMBER})*)?)\], ?'
+    rf'"([^"\\\x00-\x1f]*)": ?\{{"dtype": ?"(\w+)", ?"shape": ?\[((?:{_NUMBER}(?:, ?{_NUMBER}){{0,63}})?)\], ?'
     rf'"data_offsets": ?\[({_NUMBER}), ?({_NUMBER})\]\}}, ?'
 )
 
@@ -233,7 +234,7 @@ class Safetensors(Content):
         if type(value) is list and len(value) == len(FIELDS):
             self._note("safetensors-extra", "an entry is a list instead of an object", at, (name,))
             value = dict(zip(FIELDS, value, strict=True))
-        wrong = _wrong(value)
+        wrong = _wrong(value) or _endless(value["shape"], self.limits.rank)
         if wrong:
             self._note("safetensors-entry", wrong, at, (name,))
             self.odd[name] = value
@@ -314,6 +315,13 @@ def _wrong(value: Any) -> str:
         return "the shape is no list of sizes"
     if type(offsets) is not list or len(offsets) != 2 or not all(map(_unsigned, offsets)):
         return "data_offsets are no two offsets"
+    return ""
+
+
+def _endless(shape: list[int], rank: int) -> str:
+    """Why a shape is none: with so many dimensions its size would be a number of thousands of digits, and its strides too."""
+    if len(shape) > rank and (len(shape) > DIMENSIONS or prod(n for n in shape if n) >= 1 << 63):
+        return f"{len(shape):,} dimensions, more than {rank}"
     return ""
 
 

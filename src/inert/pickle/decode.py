@@ -276,7 +276,13 @@ def decode(
     if document.fault is not None:
         document.fault.part = document.fault.part or name
         document.rest = [*machine.marks, machine.stack]
+        _let_go(document.fault)
     document.protocol = machine.protocol
     machine.marks.clear()
     machine.stack = []
     return document
+
+
+def _let_go(error: InertError) -> None:
+    """Forget where an error was raised: the frames there hold the document that holds the error, and a scan may decode a great many."""
+    error.__traceback__ = error.__context__ = error.__cause__ = None

@@ -34,6 +34,7 @@ READERS = {  # what reads the formats that torch.load does not
 }
 SCANNED = frozenset(("torch-zip", "torch-legacy", "torch-tar", "torchscript", "torch-package", "torch-export", "pickle"))
 UNPACKED = "they read the archive that it was unpacked from"
+BLOCKED = 10_000  # names that a load refuses
 NODES = 10_000  # values of hyper-parameters, and of all facts together
 
 
@@ -59,7 +60,7 @@ def _info(ckpt: Checkpoint) -> dict[str, Any]:
         "compression": compression(ckpt),
         "dimension_order": "row major",
         "loader_executes_code": not getattr(ckpt.content, "formats", {ckpt.format}) <= DATA_ONLY,
-        "loads": plain(loads(ckpt)),
+        "loads": plain(_bounded(loads(ckpt))),
         "oldest": plain(oldest(ckpt)),
         "read_by": reader(ckpt),
         "scan": safety(ckpt),
@@ -74,6 +75,15 @@ def _info(ckpt: Checkpoint) -> dict[str, Any]:
         made["hyper_parameters"] = plain(said["hyper_parameters"], nodes=NODES)
     made["notes"] = notes(ckpt.notes)
     return made
+
+
+def _bounded(answers: dict[str, Any]) -> dict[str, Any]:
+    """The answers, with so many of the blocked names that these leave room for what else is said."""
+    for answer in answers.values():
+        blocked = answer.get("blocked", [])
+        if len(blocked) > BLOCKED:
+            answer["blocked"] = [*blocked[:BLOCKED], f"and {len(blocked) - BLOCKED:,} more"]
+    return answers
 
 
 def safety(ckpt: Checkpoint) -> dict[str, str] | None:

@@ -197,6 +197,7 @@ def embedded_value(raw: bytes, name: str, limits: Limits, convert: Any, depth: i
     try:
         save = read_legacy(BytesSource(raw, name).span(), limits)
     except FormatError as error:
+        error.__traceback__ = None  # its frames hold the document that holds the error; there may be a great many
         raise Odd(f"the embedded torch file: {error}") from None
     builder = Builder(save.pickles["object"], save.storages(f"{name}/"), limits, convert, depth, work)
     value = builder.build()

@@ -35,6 +35,7 @@ UNSURE = 1 << 20  # bytes of what may be raw data that are decoded at most, wher
 HUNTED = 16 << 20  # bytes of a gap that are searched
 FRAMES = 64  # lying frames of one pickle that are corrected
 STEPPED = 4096  # bytes of a pickle that is decoded faster step by step than by columns
+AGAIN = 2  # times the length of a gap that is decoded in it
 TRIED = 10_000  # places in a gap that are tried
 PROTOCOLS = (b"\x80\2", b"\x80\3", b"\x80\4", b"\x80\5")
 OLDER = (b"\x80\0", b"\x80\1")  # which no pickler writes and every unpickler takes; other files begin so too
@@ -262,7 +263,7 @@ def hunt(look: Look, span: Span, part: str, base: int = 0) -> None:
     part = part or span.source.name
     length = min(span.length, HUNTED)
     data = span.read(0, length)
-    place, tried = 0, 0
+    place, tried, left = 0, 0, AGAIN * length + UNSURE
     _first(look, data, part, base)
     while found := ANYWHERE.search(data, place):
         place = found.start() + 1
@@ -277,12 +278,16 @@ def hunt(look: Look, span: Span, part: str, base: int = 0) -> None:
             continue
         document = decode(data, "pickle", look.limits, start=found.start())
         reached = document.end or (document.fault.offset if document.fault and document.fault.offset else found.start()) + 1
+        left -= max(reached - found.start(), 1)
         if not look.spend(max(reached - found.start(), 1), part):
             return
         if meant(document):
             look.note("pickle-elsewhere", "a pickle stands here", part, base + found.start())
             look.document(document, part, base)
             place = max(place, document.end)
+        if left < 0:
+            look.note("scan-limit", "pickles that might begin at its many places overlap too much", part, base + found.start())
+            return
 
 
 def _first(look: Look, data: bytes, part: str, base: int) -> None:
