@@ -176,3 +176,31 @@ def test_a_root_that_is_set_to_itself_is_untouched_and_a_value_in_two_places_is_
         checkpoint.root = checkpoint.root
         assert list(checkpoint.tensors) == before
         assert not checkpoint.untouched()
+
+
+def test_why_a_value_is_lost_is_a_line_of_text_whatever_its_type_is_called(tmp_path: Path) -> None:
+    path = tmp_path / "m.pt"
+    path.write_bytes(
+        torch_zip(dumps({"w": tensor(storage("0", 1), (1,)), "odd": Made(Name("torch._ut\x01ls", "Thing"), ())}), {"0": bytes(4)})
+    )
+    whys = [why for name, why in inert.convert(path, tmp_path / "m.safetensors", sync=False).lost if name == "odd"]
+    assert len(whys) == 1
+    assert "torch._ut\\x01ls" in whys[0]
+    with inert.open(path) as checkpoint:
+        saved = checkpoint.save(tmp_path / "n.safetensors", format="safetensors", sync=False)
+    assert all(why.isprintable() for _, why in saved.lost)
+
+
+def test_a_bytearray_that_is_a_key_does_not_stand_in_the_way_of_an_edit(tmp_path: Path) -> None:
+    """CPython cannot hold it; other keys of the dict are spelled as they were."""
+    path = tmp_path / "m.pt"
+    odd = b"\x96" + (2).to_bytes(8, "little") + b"ab" + b"K\1s"  # BYTEARRAY8 as a key, SETITEM
+    data = dumps({"w": tensor(storage("0", 1), (1,)), "d": {"k": 1}}, 5)
+    path.write_bytes(torch_zip(data.replace(b"\x8c\1k\x94K\1s", b"\x8c\1k\x94K\1s" + odd), {"0": bytes(4)}))
+    with inert.open(path) as checkpoint:
+        checkpoint.tensors["w"] = np.ones(1, np.float32)
+        checkpoint.root["d"]["k"] = 2
+        checkpoint.save(tmp_path / "n.pt", sync=False)
+    with inert.open(tmp_path / "n.pt") as checkpoint:
+        assert checkpoint.root["d"]["k"] == 2
+        assert len(checkpoint.root["d"]) == 2
