@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+import pickletools
 import subprocess
 import sys
 import warnings
@@ -176,3 +177,33 @@ def test_a_root_that_is_set_to_itself_is_untouched_and_a_value_in_two_places_is_
         checkpoint.root = checkpoint.root
         assert list(checkpoint.tensors) == before
         assert not checkpoint.untouched()
+
+
+def test_why_a_value_is_lost_is_one_printable_line(tmp_path: Path) -> None:
+    data = torch_zip(dumps({"a": tensor(storage("0", 1), (1,)), "b": Made(Name("gone", "C\x1b[2J"), (1,))}), {"0": bytes(4)})
+    (tmp_path / "m.pt").write_bytes(data)
+    converted = inert.convert(tmp_path / "m.pt", tmp_path / "a.safetensors", sync=False)
+    with inert.open(tmp_path / "m.pt") as checkpoint:
+        saved = inert.save(checkpoint, tmp_path / "b.safetensors", sync=False)
+    for lost in (converted.lost, saved.lost):
+        ((name, why),) = lost
+        assert name == "b"
+        assert "gone.C" in why
+        assert why.isprintable()
+
+
+def test_a_dict_with_a_key_that_python_cannot_hash_is_edited(tmp_path: Path) -> None:
+    state = b"\x80\5}(\x96\1\0\0\0\0\0\0\0aK\1\x8c\1bK\2u."  # {bytearray(b"a"): 1, "b": 2}
+    (tmp_path / "m.pt").write_bytes(torch_zip(state, {}))
+    with inert.open(tmp_path / "m.pt") as checkpoint:
+        checkpoint.root["c"] = 3
+        checkpoint.save(tmp_path / "out.pt", sync=False)
+    with zipfile.ZipFile(tmp_path / "out.pt") as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith("data.pkl"))
+        saved = [
+            (code.name, value)
+            for code, value, _ in pickletools.genops(archive.read(name))
+            if "PUT" not in code.name and code.name != "MEMOIZE"
+        ]
+    wanted = [(code.name, value) for code, value, _ in pickletools.genops(state.replace(b"u.", b"\x8c\1cK\3u."))]
+    assert saved == wanted

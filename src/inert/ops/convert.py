@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass, field
 
 from ..checkpoint import aliased
-from ..errors import UnsupportedError
+from ..errors import UnsupportedError, one_line
 from ..finding import Finding
 from ..names import find
 from ..reading import open
@@ -142,7 +142,7 @@ def convert(
         inner = to or "" if writer.id == "sharded" and to != writer.id else ""
         options = Options(name, protocol, alignment, most, leaves=leaves, inner=inner)
         plan = _plan(ckpt, value, writer, spelling, options, whole, for_weights_only)
-        done.lost = [*lost, *plan.lost]
+        done.lost = [(place, one_line(why)) for place, why in (*lost, *plan.lost)]  # it may quote the file
         done.written = plan.pour(name, sync=sync, progress=progress)
         done.notes += plan.notes
         if casting is not None:

@@ -105,7 +105,7 @@ class Changes:
         known = {}
         for key in flat[::2]:
             now = self.builder.get(key)
-            if type(now) in ATOMS:
+            if type(now) in ATOMS and type(now) is not bytearray:  # which a Key stands for
                 known[type(now), now] = key
         return [part for key, item in value.items() for part in (known.get((type(key), key), key), item)]
 
