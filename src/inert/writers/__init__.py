@@ -12,7 +12,7 @@ import os
 from contextlib import ExitStack
 from importlib import import_module
 
-from ..errors import UnsupportedError
+from ..errors import UnsupportedError, one_line
 from ..finding import listed
 from ..limits import DEFAULT
 from ..names import Lister
@@ -146,7 +146,7 @@ class Written:
 
     def __init__(self, files: list[str], lost: list[tuple[str, str]], notes: list[Finding]) -> None:
         self.files = files
-        self.lost = lost
+        self.lost = [(name, one_line(why)) for name, why in lost]  # it may quote the file
         self.notes = notes
 
     def __repr__(self) -> str:
