@@ -10,7 +10,6 @@ import os
 from contextlib import nullcontext
 
 from .checkpoint import Checkpoint
-from .errors import one_line
 from .names import children
 
 TYPE_CHECKING = False
@@ -102,5 +101,4 @@ def save(
         plan.lost = [*lost, *plan.lost]
     with source.content.source.steady() if source is not None and not os.path.exists(name) else nullcontext():  # else it may be replaced
         errors = source.errors if source is not None else []  # what is damaged in the source is so in what is made of it
-        gone = [(key, one_line(why)) for key, why in plan.lost]  # types are called as the file calls them
-        return Written(plan.pour(name, sync=sync, progress=progress), gone, [*errors, *plan.notes])
+        return Written(plan.pour(name, sync=sync, progress=progress), plan.lost, [*errors, *plan.notes])

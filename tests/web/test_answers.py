@@ -123,6 +123,21 @@ def test_planes_are_those_of_the_array(tmp_path: Path, axes: tuple[int, int]) ->
     opened.close()
 
 
+def test_part_of_a_row_and_nothing_of_a_number(tmp_path: Path) -> None:
+    from inert.web.tensors import image, values
+
+    path = tmp_path / "x.pt"
+    data = {"v": tensor(storage("0", 6), (6,)), "s": tensor(storage("0", 6), ())}
+    path.write_bytes(torch_zip(dumps(data), {"0": np.arange(6, dtype="<f4").tobytes()}))
+    opened = Opened(str(path))
+    assert ask(opened, values, row=0, cols="2:4")["values"] == [[2, 3]]
+    assert ask(opened, values, row=0, rows="0:0")["values"] == []
+    assert ask(opened, values, row=1)["values"] == [[0]]
+    assert ask(opened, values, row=1, cols="0:0")["values"] == [[]]
+    assert ask(opened, image, row=0, cols="1:3")["width"] == 2
+    opened.close()
+
+
 def test_a_download_is_the_array(served: Served, index: dict[str, int], files: dict[str, Path]) -> None:
     for name, row in (("lightning", 0), ("lightning", 12), ("zip", 1), ("tensorflow", 2), ("safetensors", 2)):
         with inert.open(files[name]) as ckpt:

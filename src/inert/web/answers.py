@@ -37,7 +37,7 @@ class Words:
 
     def number(self, name: str, default: int | None = None, low: int = 0, high: int = 1 << 62) -> int:
         said = self.text(name, None if default is None else str(default))
-        value = _integer(said)
+        value = integer(said)
         if value is None or not low <= value <= high:
             raise BadRequest(f"the parameter {name} must be a number from {low:,} to {high:,}")
         return value
@@ -45,7 +45,7 @@ class Words:
     def numbers(self, name: str, default: str = "") -> list[int]:
         """Numbers with commas between them."""
         said = self.text(name, default)
-        found = [_integer(one) for one in said.split(",")] if said else []
+        found = [integer(one) for one in said.split(",")] if said else []
         if None in found or len(found) > 64:
             raise BadRequest(f"the parameter {name} must be numbers with commas between them")
         return [one for one in found if one is not None]
@@ -53,12 +53,12 @@ class Words:
     def range(self, name: str, length: int) -> tuple[int, int]:
         """``a:b`` within 0 and ``length``; the whole where it is missing."""
         first, colon, last = self.text(name, f"0:{length}").partition(":")
-        low, high = _integer(first), _integer(last)
+        low, high = integer(first), integer(last)
         if not colon or low is None or high is None or not 0 <= low <= high <= length:
             raise BadRequest(f"the parameter {name} must be a range within 0:{length}")
         return low, high
 
 
-def _integer(text: str) -> int | None:
+def integer(text: str) -> int | None:
     digits = text.removeprefix("-")
     return int(text) if digits.isascii() and digits.isdecimal() and len(digits) < 20 else None

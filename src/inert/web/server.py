@@ -24,7 +24,7 @@ from starlette.routing import Route
 from ..errors import InertError, LimitError, UnsupportedError
 from ..report.plain import printable
 from . import compare, objects, overview, records, tensors, work
-from .answers import BadRequest, Words
+from .answers import BadRequest, Words, integer
 from .guard import Guard
 from .opened import Opened
 
@@ -66,8 +66,8 @@ class Page:
             Route("/api/files", self._files),
             Route("/api/compare", self._pair),
             Route("/api/compare/tensor", self._pair),
-            Route("/api/{index:int}/npy", self._npy),
-            Route("/api/{index:int}/{question}", self._file),
+            Route("/api/{index}/npy", self._npy),
+            Route("/api/{index}/{question}", self._file),
         ]
         self.application = Starlette(routes=routes)
         self.application.router.redirect_slashes = False  # an address is right or wrong
@@ -117,8 +117,8 @@ class Page:
         return StreamingResponse(_closed(pieces), media_type="application/octet-stream", headers=headers)
 
     def _opened(self, request: Request) -> Opened | None:
-        index: int = request.path_params["index"]
-        return self.opened[index] if index < len(self.opened) else None
+        index = integer(request.path_params["index"])
+        return self.opened[index] if index is not None and 0 <= index < len(self.opened) else None
 
     async def _answer(self, work: Callable[[], Any]) -> Response:
         try:

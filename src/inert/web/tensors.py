@@ -137,6 +137,8 @@ class Plane:
         array = self._cut(tuple(index), bulk)
         if len(self.axes) == 2 and self.axes[0] > self.axes[1]:
             array = array.T
+        if len(self.axes) < 2:
+            array = array.reshape(1, -1)[first:last, slice(None) if self.axes else slice(left, right)]
         return array.reshape(last - first, right - left)
 
     def _cut(self, index: tuple[Any, ...], bulk: bool) -> Any:
