@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from inert.cli import main
 from inert.cli.text import size
 from tests.makers import Entry, dumps, storage, tensor, torch_entries, torch_zip, zip_bytes
 from tests.test_cli_ls import CORPUS, needs_corpus
@@ -169,3 +170,13 @@ def test_the_reference_vector(run: Run) -> None:
     assert (metadata["byteorder"], metadata["version"], metadata["storage_alignment"]) == ("little", "3", "64")
     assert metadata["serialization_id"].startswith("00551901853203590787")
     assert covered(found) == 3587
+
+
+def test_names_of_metadata_steer_no_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "model.safetensors"
+    header = json.dumps({"__metadata__": {"\x1b[2J\x07\u202ea": "\x9b31m"}}).encode()
+    path.write_bytes(len(header).to_bytes(8, "little") + header)
+    main(["parts", str(path)])
+    said = capsys.readouterr().out
+    assert r"\x1b[2J\x07\u202ea \x9b31m" in said
+    assert all(line.isprintable() for line in said.splitlines())

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from inert.cli.terminal import Progress
-from inert.cli.text import as_json, compact, outline, shape, size, table, width
+from inert.cli.text import as_json, compact, lines, outline, shape, size, table, width
 from inert.report import plain
 from tests.makers import storage, tensor
 from tests.source_tree import SOURCE
@@ -123,3 +123,7 @@ def test_progress_is_silent_in_a_pipe_and_short_work(capsys: pytest.CaptureFixtu
         progress.next = 0.001
         progress(3)
     assert capsys.readouterr().err == "\rreading  50 %\r\x1b[K"
+
+
+def test_no_line_steers_a_terminal() -> None:
+    assert list(lines(["plain é 漢", "a\x1b[31m\n\u2028"])) == ["plain é 漢\n", "a\\x1b[31m\\n\\u2028\n"]

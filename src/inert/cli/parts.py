@@ -113,4 +113,4 @@ def summary(found: dict[str, Any]) -> Iterator[str]:
     yield ", ".join(f"{size(count)} of {kind}{'s' * (kind in ('header', 'descriptor'))}" for kind, count in total.items())
     for name, value in found["metadata"].items():
         if name not in ("byteorder", "version"):
-            yield f"{name} {clean(value)}"
+            yield f"{clean(name, 80)} {clean(value)}"

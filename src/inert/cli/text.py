@@ -181,4 +181,5 @@ def as_json(value: dict[str, Any]) -> Iterator[str]:
 
 
 def lines(found: Iterable[str]) -> Iterator[str]:
-    return (f"{line}\n" for line in found)
+    """Each on a line of its own: whoever wrote it, nothing that is no printable character goes to a terminal."""
+    return (f"{line if line.isprintable() else clean(line, len(line))}\n" for line in found)
