@@ -94,7 +94,16 @@ def metadata(into: Path) -> Path:
 
 
 # code → an input that has it: bytes, (bytes, limits), or what makes a file or folder
+def marked(at: int, bits: int) -> bytes:
+    """An archive with bits set in the byte ``at`` of the directory's entry of its storage."""
+    data = bytearray(zip_bytes(entries()))
+    data[data.rindex(b"archive/data/0") - 46 + at] |= bits
+    return bytes(data)
+
+
 MADE: dict[str, Any] = {
+    "zip-folder": marked(38, 0x10),
+    "zip-masked": marked(9, 0x20),
     "zip-local-fields": zip_bytes(entries(local={"method": 8})),
     "zip-overlap": zip_bytes(entries(packed=200, size=200)),
     "tar-duplicate": archive({"sys_info": b"x"})[:1024] + TAR,

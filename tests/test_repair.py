@@ -145,6 +145,8 @@ CASES: dict[str, Maker] = {
     "zip-sizes": corpus("broken/central_packed.pt"),
     "zip-method": corpus("broken/central_method.pt"),
     "zip-encrypted": corpus("broken/central_encrypted.pt"),
+    "zip-folder": kept("zip-folder"),
+    "zip-masked": kept("zip-masked"),
     "zip-local-name": corpus("broken/local_name.pt"),
     "zip-local-header": corpus("broken/local_signature.pt"),
     "zip-local-fields": kept("zip-local-fields"),

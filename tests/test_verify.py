@@ -688,3 +688,22 @@ def test_tensors_that_cannot_be_read_for_a_reason_that_is_told_are_not_told_agai
     prefix = bundle(tmp_path, GOOD)
     prefix.with_name("made.data-00000-of-00001").unlink()
     assert codes(inert.verify(prefix)) == ["tf-shard-missing"]
+
+
+@pytest.mark.parametrize(
+    ("at", "bits", "code"),
+    [(8, 1, "zip-encrypted"), (8, 0x40, "zip-encrypted"), (8, 0x20, "zip-encrypted"), (9, 0x20, "zip-masked"), (38, 0x10, "zip-folder")],
+)
+@pytest.mark.parametrize("name", [b"archive/data.pkl", b"archive/data/1", b"archive/version"])
+def test_bits_of_the_directory_that_torch_stumbles_over(tmp_path: Path, name: bytes, at: int, bits: int, code: str) -> None:
+    """torch 2.13 refuses the archive; of a record that is marked as a folder it gives what happens to be in memory, without a word."""
+    data = bytearray(plain())
+    data[data.rindex(name) - 46 + at] |= bits
+    path, mended = tmp_path / "archive.pt", tmp_path / "mended.pt"
+    path.write_bytes(data)
+    report = inert.verify(path)
+    assert not report.ok
+    assert code in {finding.code for finding in report.findings}
+    inert.repair(path, mended)
+    assert inert.verify(mended).ok
+    assert inert.load(mended)["c"].tolist() == [77, 78]

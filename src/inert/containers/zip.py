@@ -16,7 +16,7 @@ from ..errors import FormatError, LimitError, TruncatedError, UnsupportedError
 from ..finding import Finding
 from ..source import Span
 from .deflated import inflate
-from .zipdirectory import DEFLATED, ENCRYPTED, FULL32, PATCHED, STORED, Member, Members, find_directory, member_name
+from .zipdirectory import DEFLATED, ENCRYPTED, FOLDER, FULL32, MASKED, PATCHED, STORED, Member, Members, find_directory, marks, member_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -206,8 +206,10 @@ class Zip:
 
 def _told(members: list[Member]) -> list[Finding]:
     """What the directory says of its members: methods that nobody reads, compression, encryption, no checksums."""
-    found = []
+    found: list[Finding] = []
     for member in members:
+        if member.flags & MASKED or member.marked & FOLDER:
+            found += marks(member)
         if member.flags & (ENCRYPTED | PATCHED):
             found.append(Finding("zip-encrypted", "encrypted or a patch", member.name, member.offset))
         elif member.method not in (STORED, DEFLATED):

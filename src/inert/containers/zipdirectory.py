@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from ..source import Source
 
 STORED, DEFLATED = 0, 8
-ENCRYPTED, PATCHED, MASKED = 0x1, 0x20, 0x2000  # the last: the directory itself is encrypted
+ENCRYPTED, PATCHED, MASKED = 0x1 | 0x40, 0x20, 0x2000  # by either method; the last: the directory itself is encrypted
 UNREAD = ENCRYPTED | PATCHED | MASKED
-FOLDER = 0x10  # external attribute
+FOLDER = 0x10  # external attribute, of DOS
 FULL16, FULL32 = 0xFFFF, 0xFFFFFFFF
 
 _END = Struct("<4s4H2IH")  # end of central directory, 22 bytes
@@ -94,6 +94,14 @@ class Members(Mapping[str, Member]):
         flags, method, packed, size, x, marked, offset = _PLAIN(self.data, place + 8)
         odd = x or method != STORED or packed != size or FULL32 in (size, offset) or flags & UNREAD or marked & FOLDER
         return None if odd else (offset + self.shift, size)
+
+
+def marks(member: Member) -> Iterator[Finding]:
+    """What its entry in the directory says that torch stumbles over, and inert does not: it refuses the archive, or reads nothing."""
+    if member.flags & MASKED:
+        yield Finding("zip-masked", "the directory says of itself that it is encrypted", member.name, member.offset)
+    if member.marked & FOLDER and member.size:
+        yield Finding("zip-folder", f"{member.size:,} bytes that are marked as a folder", member.name, member.offset)
 
 
 class Directory:

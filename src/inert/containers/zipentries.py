@@ -14,7 +14,7 @@ from struct import Struct, unpack_from
 
 from ..finding import Finding
 from .folder import unsafe
-from .zipdirectory import ENCRYPTED, FULL16, FULL32, PATCHED, member_name
+from .zipdirectory import ENCRYPTED, FULL16, FULL32, MASKED, PATCHED, member_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def _entry(row: Row) -> Iterator[tuple[str, str]]:
         yield "zip-name", f"the name {name[:80]!r} is no plain one: {wrong}"
     if row.disk:
         yield "zip-disk", f"it should lie on disk {row.disk:,}"
-    if row.flags & ~(KNOWN_FLAGS | ENCRYPTED | PATCHED):
+    if row.flags & ~(KNOWN_FLAGS | ENCRYPTED | PATCHED | MASKED):
         yield "zip-flags", f"flags {row.flags:#06x}"
     kinds = [kind for kind, _, _ in blocks(row.extra)]
     if -1 in kinds:

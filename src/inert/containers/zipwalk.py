@@ -18,7 +18,7 @@ from struct import Struct
 from ..errors import InertError
 from ..finding import Finding
 from .zip import Zip
-from .zipdirectory import DEFLATED, ENCRYPTED, FULL32, PATCHED, STORED, _zip64, member_name
+from .zipdirectory import DEFLATED, ENCRYPTED, FULL32, PATCHED, STORED, _zip64, marks, member_name
 from .zipsigns import DESCRIPTOR, ENDS, ENTRY, LOCAL, Entry, Signs, plain
 
 TYPE_CHECKING = False
@@ -78,10 +78,9 @@ class Walk:
             self.notes.append(Finding("zip-directory", error.message, self.source.name, error.offset))
             return self.signs.marked[2]
         self.notes += archive.notes
-        return {
-            one.offset: Entry(one.name, one.offset, one.packed, one.size, one.crc32, one.method, one.flags)
-            for one in (*archive.members.values(), *archive.shadowed)
-        }
+        members = [*archive.members.values(), *archive.shadowed]
+        self.notes += [note for one in members for note in marks(one)]
+        return {one.offset: Entry(one.name, one.offset, one.packed, one.size, one.crc32, one.method, one.flags) for one in members}
 
     # -- the walk -------------------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ const LETTER = 7; // pixels, about
 // Rectangles {node, x, y, w, h} for nodes by their nbytes, the largest first, each as square as can be.
 export function layout(nodes, box) {
   const made = [];
-  const todo = nodes.filter((node) => node.nbytes > 0).sort((a, b) => b.nbytes - a.nbytes);
+  const todo = nodes.filter((node) => node.nbytes > 0 && Number.isFinite(node.nbytes)).sort((a, b) => b.nbytes - a.nbytes);
   let { x, y, w, h: tall } = box;
   let left = todo.reduce((sum, node) => sum + node.nbytes, 0);
   let at = 0;
