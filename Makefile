@@ -98,10 +98,8 @@ test: lint $(VENV)/.made-browser-$(tag)
 # The real programs warn about matters of their own, so warnings are no errors here.
 test-oracle: test-oracle-torch test-oracle-tensorflow
 
-# What failed is asked once more, by itself: torch's processes (gloo) now and then end by a signal while they shut down.
 test-oracle-torch: $(ORACLE)/.made-oracle-$(tag)
-	$(ORACLE)/bin/python -m pytest -n 2 -W default -m oracle tests/oracle $(PYTEST_ARGS) || \
-		$(ORACLE)/bin/python -m pytest --last-failed --last-failed-no-failures none -W default -m oracle tests/oracle $(PYTEST_ARGS)
+	$(ORACLE)/bin/python -m pytest -n 2 -W default -m oracle tests/oracle $(PYTEST_ARGS)
 
 test-oracle-tensorflow: $(ORACLE_TF)/.made-oracle-$(tag)
 	$(ORACLE_TF)/bin/python -m pytest -W default -m oracle tests/oracle $(PYTEST_ARGS)
