@@ -6,7 +6,8 @@ from __future__ import annotations
 from driver import instrument, run
 
 with instrument():
-    from inert.checkpoint import Checkpoint, Content
+    from inert.checkpoint import Checkpoint
+    from inert.content import Content
     from inert.dtypes import DTYPES
     from inert.errors import InertError, UnsupportedError
     from inert.index import slot

@@ -55,7 +55,7 @@ def test_json_says_what_was_written_and_changed(run: Run, plain: Path, tmp_path:
         ("pattern-idle", "warning", []),
         ("cast-overflow", "warning", ["net.w"]),
     ]
-    assert set(made["notes"][0]) == {"code", "severity", "message", "where", "tensors"}
+    assert set(made["notes"][0]) == {"code", "severity", "message", "where", "tensors", "fix"}
 
 
 def test_json_lists_every_replacement(run: Run, plain: Path, tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_the_json_says_the_same(short: Path, tmp_path: Path, capsys: pytest.Capt
     assert found["recovered"] == ["w_f32", "b_f16"]
     assert [set(one) for one in found["lost"]] == [{"name", "dtype", "shape", "nbytes", "why"}] * 3
     assert found["filled"] == [one["name"] for one in found["lost"]]
-    assert {"code", "severity", "message", "where", "tensors", "repair"} == set(found["findings"][0])
+    assert {"code", "severity", "message", "where", "tensors", "fix", "repair"} == set(found["findings"][0])
     with inert.open(tmp_path / "out.pt", strict=True) as ckpt:
         assert len(ckpt.tensors) == 5
 

@@ -37,7 +37,7 @@ LAYERS = (
     ),
     Layer(("torch", "tensorflow"), "torch and tensorflow make values of nodes and Spans; they know no Checkpoint and no format"),
     Layer(("names",), "names walk the values of a root; they know no Checkpoint"),
-    Layer(("checkpoint", "index"), "a Checkpoint holds what was read; it knows neither profiles nor the formats that fill it"),
+    Layer(("checkpoint", "content", "index"), "a Checkpoint holds what was read; it knows neither profiles nor the formats that fill it"),
     Layer(("profiles",), "profiles look at a Checkpoint's keys; they know no format"),
     Layer(("formats", "writers"), "a format claims and reads, a writer plans; operations use both and are never used by them"),
     Layer(("salvage",), "salvage reads what an ordinary reader refuses, and knows these; nothing that reads or writes knows it"),

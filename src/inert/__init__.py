@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from .checkpoint import Checkpoint, Part
+from .checkpoint import Checkpoint
+from .content import Part
 from .errors import FormatError, InertError, LimitError, TruncatedError, UnidentifiedError, UnsupportedError
 from .finding import Finding
 from .formats import FORMATS

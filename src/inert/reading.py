@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any, BinaryIO
 
-    from .checkpoint import Content
+    from .content import Content
     from .formats import Format
     from .limits import Limits
     from .source import Source

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..errors import InertError
 from ..ops.convert import convert
+from ..report.written import converted
 from ..writers import LEAVES, SHARED, WRITERS
 from . import tell
 from .options import Parser
@@ -111,7 +112,7 @@ def run(options: Namespace) -> int:
             progress=progress,
         )
     if options.json:
-        write_json(told(done))
+        write_json(converted(done))
     else:
         write_lines(summary(done))
     for name, why in done.lost[:SHOWN]:
@@ -129,21 +130,6 @@ def rule(text: str) -> tuple[str, str]:
     if not sign or not pattern:
         raise InertError(f"--rename {text!r} is not of the form REGEX=TEXT", hint="such as '^model\\.='")
     return pattern, put
-
-
-def told(done: Converted) -> dict[str, object]:
-    return {
-        "written": done.written,
-        "lost": [{"name": name, "why": why} for name, why in done.lost],
-        "dropped": done.dropped,
-        "renamed": done.renamed,
-        "cast": done.cast,
-        "replaced": [{"path": one.path, "was": one.was, "now": one.now} for one in done.replaced],
-        "notes": [
-            {"code": note.code, "severity": note.severity, "message": note.message, "where": str(note.where), "tensors": list(note.tensors)}
-            for note in done.notes
-        ],
-    }
 
 
 def summary(done: Converted) -> Iterator[str]:

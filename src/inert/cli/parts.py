@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from ..checkpoint import Content
+    from ..content import Content
     from ..source import Source
 
 ABOUT = f"""List every record of a file: offset, size, checksum, alignment, role; and what fills the bytes between them.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..finding import REPAIRS
 from ..ops.holes import FILLS
 from ..ops.repair import DOUBTFUL, repair
+from ..report.written import repaired
 from ..writers import WRITERS
 from . import FINDINGS, FINE, tell
 from .options import Parser
@@ -56,7 +57,7 @@ def run(options: Namespace) -> int:
             progress=progress,
         )
     if options.json:
-        write_json(told(done))
+        write_json(repaired(done))
     else:
         write_lines(summary(done))
         for finding in done.findings[:SHOWN]:
@@ -64,38 +65,6 @@ def run(options: Namespace) -> int:
         if len(done.findings) > SHOWN:
             tell(f"and {counted(len(done.findings) - SHOWN, 'more finding')}: see --json")
     return FINE if done.whole else FINDINGS
-
-
-def told(done: Repaired) -> dict[str, object]:
-    return {
-        "written": done.written,
-        "format": done.format,
-        "recovered": done.recovered,
-        "lost": [
-            {
-                "name": one.name,
-                "dtype": one.dtype,
-                "shape": None if one.shape is None else list(one.shape),
-                "nbytes": one.nbytes,
-                "why": one.why,
-            }
-            for one in done.lost
-        ],
-        "filled": done.filled,
-        "doubtful": [{"name": name, "why": why} for name, why in done.doubtful.items()],
-        "more": done.more,
-        "findings": [
-            {
-                "code": note.code,
-                "severity": note.severity,
-                "message": note.message,
-                "where": str(note.where),
-                "tensors": list(note.tensors),
-                "repair": REPAIRS.get(note.code, ""),
-            }
-            for note in done.findings
-        ],
-    }
 
 
 def summary(done: Repaired) -> Iterator[str]:

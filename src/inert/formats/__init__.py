@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..checkpoint import Content
+    from ..content import Content
     from ..limits import Limits
     from ..source import Source
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from mmap import mmap
 
-from ..checkpoint import Content, Part
 from ..containers.folder import neighbours
+from ..content import Content, Part
 from ..errors import FormatError, LimitError, TruncatedError
 from ..finding import Finding
 from ..layout import Layout

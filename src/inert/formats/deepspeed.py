@@ -16,8 +16,8 @@ import os
 from collections.abc import Mapping
 
 from ..beside import BesideSource
-from ..checkpoint import Content, Part
 from ..containers.folder import Folder
+from ..content import Content, Part
 from ..errors import FormatError, InertError
 from ..finding import ERROR, Finding
 from ..tensor import Tensor

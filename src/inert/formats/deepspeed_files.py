@@ -13,8 +13,8 @@ from __future__ import annotations
 import os
 import re
 
-from ..checkpoint import Content
 from ..containers.folder import Folder, unsafe
+from ..content import Content
 from ..files import FileSource
 from ..finding import Finding
 from ..torch.zero_said import Told

@@ -14,8 +14,8 @@ import re
 from functools import lru_cache
 from math import prod
 
-from ..checkpoint import Content, Part
 from ..containers.jsontext import Reader
+from ..content import Content, Part
 from ..dtypes import DTYPES
 from ..errors import FormatError, LimitError, TruncatedError
 from ..finding import Finding

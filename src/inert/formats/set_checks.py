@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..checking import Inspector
-    from ..checkpoint import Content
+    from ..content import Content
 
 
 def inside(content: Content, inspector: Inspector, name: str) -> Iterator[Finding]:

@@ -10,8 +10,8 @@ read at all there is no answer: FormatError. ``inert.load`` refuses a set that i
 
 from __future__ import annotations
 
-from ..checkpoint import Content, Part
 from ..containers.folder import Folder, around, unsafe
+from ..content import Content, Part
 from ..errors import FormatError, InertError, UnsupportedError
 from ..finding import ERROR, Finding, listed
 from ..tensor import Tensor

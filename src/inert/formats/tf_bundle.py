@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from threading import RLock
 
-from ..checkpoint import Calm, Content, Listing, Part
+from ..checkpoint import Calm
+from ..content import Content, Listing, Part
 from ..errors import FormatError, InertError
 from ..finding import Finding
 from ..tensor import Tensor

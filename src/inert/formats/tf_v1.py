@@ -12,8 +12,8 @@ from __future__ import annotations
 from functools import partial
 from math import prod
 
-from ..checkpoint import Content, Listing, Part
 from ..containers import sstable
+from ..content import Content, Listing, Part
 from ..errors import FormatError, InertError
 from ..finding import Finding
 from ..layout import Layout, Storage, contiguous

@@ -12,8 +12,8 @@ from __future__ import annotations
 import os
 from functools import partial
 
-from ..checkpoint import Content, Part
 from ..containers.folder import Folder, around
+from ..content import Content, Part
 from ..errors import FormatError, InertError, UnsupportedError
 from ..files import FileSource
 from ..finding import Finding

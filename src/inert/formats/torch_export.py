@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
-    from ..checkpoint import Content, Part
     from ..containers.zipdirectory import Member
+    from ..content import Content, Part
     from ..limits import Limits
     from ..source import Source
 

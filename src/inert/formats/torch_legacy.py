@@ -8,7 +8,7 @@ Facts: torch 2.13 torch/serialization.py (_legacy_save, _legacy_load). Storages 
 
 from __future__ import annotations
 
-from ..checkpoint import Content, Part
+from ..content import Content, Part
 from ..errors import InertError
 from ..finding import Finding
 from ..pickle.nodes import Dict, shown

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from ..checkpoint import Part
     from ..containers.zipdirectory import Member
+    from ..content import Part
     from ..layout import Storage
     from ..limits import Limits
     from ..source import Source

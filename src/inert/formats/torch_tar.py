@@ -8,8 +8,8 @@ Facts: torch 2.13 torch/serialization.py (_legacy_load.legacy_load), which still
 
 from __future__ import annotations
 
-from ..checkpoint import Content, Part
 from ..containers.tar import BLOCK, Tar, is_header
+from ..content import Content, Part
 from ..errors import InertError, LimitError
 from ..pickle.decode import decode
 from ..pickle.nodes import Dict, shown

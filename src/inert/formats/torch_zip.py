@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from itertools import islice
 
-from ..checkpoint import Content, Part
 from ..containers.tar import BLOCK, is_header
 from ..containers.zip import Zip
 from ..containers.zipdirectory import DEFLATED, Member
+from ..content import Content, Part
 from ..errors import FormatError, InertError
 from ..finding import Finding
 from ..pickle.decode import Document, decode

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..checkpoint import Content, Part
 from ..containers.flatbuffer import Buffer
 from ..containers.jsontext import parse_record
 from ..containers.zip import Zip
 from ..containers.zipdirectory import DEFLATED
+from ..content import Content, Part
 from ..errors import FormatError, InertError
 from ..finding import Finding
 from ..names import HERE, Joined

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from ..checkpoint import Part
     from ..containers.zipdirectory import Member
+    from ..content import Part
     from ..limits import Limits
     from ..source import Source
 

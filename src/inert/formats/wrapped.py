@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from ..checkpoint import Content
+    from ..content import Content
     from ..limits import Limits
     from ..source import Span
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 
-from ..checkpoint import aliased
+from ..content import aliased
 from ..errors import UnsupportedError, one_line
 from ..finding import Finding
 from ..names import find
@@ -100,19 +100,10 @@ def convert(
     from ..writers import Options, writer_for
     from ..writers.sharded import bytes_of
 
-    if shared not in ("alias", "copy", "error"):
-        raise UnsupportedError(f"shared={shared!r}", hint="say alias, copy or error")
-    if rebuild not in (None, "v2"):
-        raise UnsupportedError(f"rebuild={rebuild!r}", hint="say v2")
-    if for_weights_only and protocol > 3:
-        raise UnsupportedError(f"torch.load(weights_only=True) reads no pickle of protocol {protocol}", hint="leave it at 2")
+    _sound(shared, rebuild, for_weights_only, protocol)
     name, done, spelling = os.fsdecode(destination), Converted(), Spelling(device or "", numpy)
     keep, drop = ([one] if isinstance(one, str) else one for one in (keep, drop))
-    try:
-        rules = [(pattern, put) for pattern, put in (rename.items() if hasattr(rename, "items") else rename)]
-    except (TypeError, ValueError):
-        raise UnsupportedError("rename is no mapping and no list of pairs", hint="give {regular expression: text}") from None
-    casting, most = _casting(dtype, limits or DEFAULT), bytes_of(max_shard_size)
+    rules, casting, most = _rules(rename), _casting(dtype, limits or DEFAULT), bytes_of(max_shard_size)
     with open(source, byteorder=byteorder, limits=limits or DEFAULT) as ckpt:
         writer = writer_for(name, to, most, ckpt.format if ckpt.format in SAME else "")  # old layouts become the new one
         if for_weights_only and not writer.id.startswith("torch-"):
@@ -126,19 +117,8 @@ def convert(
         done.notes += aliased(ckpt.content.aliases(ckpt.tensors)) if added and writer.id != ckpt.format else []
         value = _chosen(value, ckpt, done, keep, drop, strip, rules)
         value = _changed(value, ckpt, done, dense, casting, rebuild, compact, shared)
-        whole = value is ckpt.root or (bool(before) and _items(value) == before)
-        if spelling.device:
-            from .shape import on_cpu
-
-            value, notes = on_cpu(value, ckpt.content.limits)
-            done.notes += notes
-        if for_weights_only:
-            value = _plain(value, ckpt, done)
-        if lightning is not None:
-            from .wrap import lightning as wrapped
-
-            value = wrapped(value, lightning)
-        whole = whole and not for_weights_only and lightning is None
+        whole = (value is ckpt.root or (bool(before) and _items(value) == before)) and not for_weights_only and lightning is None
+        value = _suited(value, ckpt, done, spelling.device, for_weights_only, lightning)
         inner = to or "" if writer.id == "sharded" and to != writer.id else ""
         options = Options(name, protocol, alignment, most, leaves=leaves, inner=inner)
         plan = _plan(ckpt, value, writer, spelling, options, whole, for_weights_only)
@@ -149,6 +129,39 @@ def convert(
             done.cast = casting.told()
             done.notes += casting.findings() + casting.idle()
     return done
+
+
+def _sound(shared: str, rebuild: str | None, for_weights_only: bool, protocol: int) -> None:
+    """UnsupportedError for options that nothing can be done with, whatever the source."""
+    if shared not in ("alias", "copy", "error"):
+        raise UnsupportedError(f"shared={shared!r}", hint="say alias, copy or error")
+    if rebuild not in (None, "v2"):
+        raise UnsupportedError(f"rebuild={rebuild!r}", hint="say v2")
+    if for_weights_only and protocol > 3:
+        raise UnsupportedError(f"torch.load(weights_only=True) reads no pickle of protocol {protocol}", hint="leave it at 2")
+
+
+def _rules(rename: Mapping[str, str] | Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    try:
+        return [(pattern, put) for pattern, put in (rename.items() if hasattr(rename, "items") else rename)]
+    except (TypeError, ValueError):
+        raise UnsupportedError("rename is no mapping and no list of pairs", hint="give {regular expression: text}") from None
+
+
+def _suited(value: Any, ckpt: Checkpoint, done: Converted, device: str, for_weights_only: bool, lightning: str | None) -> Any:
+    """The object as whoever loads it wants it: from another device, of plain data alone, as a Lightning checkpoint."""
+    if device:
+        from .shape import on_cpu
+
+        value, notes = on_cpu(value, ckpt.content.limits)
+        done.notes += notes
+    if for_weights_only:
+        value = _plain(value, ckpt, done)
+    if lightning is not None:
+        from .wrap import lightning as wrapped
+
+        value = wrapped(value, lightning)
+    return value
 
 
 def _casting(dtype: str | Sequence[str] | Mapping[str, str], limits: Limits) -> Casting | None:

@@ -13,7 +13,8 @@ from .diff_values import LISTED, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..checkpoint import Checkpoint, Part
+    from ..checkpoint import Checkpoint
+    from ..content import Part
     from ..source import Span
 
 CODE = frozenset(("code",))  # parts that are neither tensors nor values, and yet what a program is

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any, BinaryIO
 
-    from ..checkpoint import Content
+    from ..content import Content
     from ..layout import Storage
     from ..limits import Limits
     from ..source import Source

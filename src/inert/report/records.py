@@ -14,9 +14,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..checkpoint import Content, Part
     from ..containers.zip import Zip
     from ..containers.zipdirectory import Member
+    from ..content import Content, Part
     from ..source import Source
 
 ALIGNED = 4096  # alignments are told up to this many bytes

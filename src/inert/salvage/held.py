@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..checkpoint import Content
+    from ..content import Content
     from ..dtypes import DType
     from ..finding import Finding
     from ..source import Span

@@ -9,9 +9,11 @@ Facts: torch 2.13 torch/serialization.py (_save), torch/csrc/jit/serialization/e
 
 from __future__ import annotations
 
-from ..checkpoint import Content
+from abc import ABC, abstractmethod
+
 from ..containers.zipdirectory import DEFLATED
 from ..containers.zipfound import Walked
+from ..content import Content
 from ..dtypes import DTYPES
 from ..errors import FormatError
 from ..finding import Finding
@@ -125,7 +127,7 @@ def _doubts(made: Salvage, archive: Walked, content: TorchZip) -> None:
     made.unsure = "; ".join(f"{name}: {why}" for name, why in archive.wrong.items() if name.endswith(".pkl"))[:300]
 
 
-class Damaged(TorchZip):
+class Damaged(TorchZip, ABC):
     """What the salvaging Contents share: pickles as far as they go."""
 
     archive: Walked
@@ -148,8 +150,9 @@ class Damaged(TorchZip):
                 text = f"nothing can be recovered: {document.fault.message}"
                 raise FormatError(text, part=document.name, offset=document.fault.offset, hint=hint)
 
+    @abstractmethod
     def main_document(self) -> Document:
-        raise NotImplementedError
+        """The pickle that names the tensors."""
 
     def with_orphans(self, value: Any, builder: Builder, document: Document) -> Any:
         """The value with the tensors that a broken pickle had made and not yet put anywhere."""

@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..checkpoint import Content
+    from ..content import Content
     from ..sink import Out, Piece
     from ..source import Source
     from ..tensor import Tensor
