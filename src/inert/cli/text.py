@@ -82,12 +82,17 @@ def table(titles: Sequence[str], rows: Iterable[Sequence[str]], limit: int = CEL
     measured = [[clean(row[i], limit) for i in kept] for row in first]
     widths = [max([len(head)] + [w for row in measured if (w := width(row[i])) <= WIDE]) for i, head in enumerate(heads)]
     rest = ([clean(row[i], limit) for i in kept] for row in chain(() if more is None else (more,), all_rows))
+    padded = [_rjust if on_the_right else _ljust for on_the_right in right]
     for row in chain((heads,), measured, rest):
-        line = ""
-        for i, cell in enumerate(row):
-            blank = " " * (widths[i] - width(cell))
-            line += ("  " if i else "") + (blank + cell if right[i] else cell + blank)
-        yield line.rstrip()
+        yield "  ".join([pad(cell, wide) for pad, cell, wide in zip(padded, row, widths, strict=True)]).rstrip()
+
+
+def _ljust(cell: str, wide: int) -> str:
+    return cell.ljust(wide) if cell.isascii() else cell + " " * (wide - width(cell))
+
+
+def _rjust(cell: str, wide: int) -> str:
+    return cell.rjust(wide) if cell.isascii() else " " * (wide - width(cell)) + cell
 
 
 # -- outlines -------------------------------------------------------------------------------------------------------------

@@ -122,7 +122,10 @@ def identify(
         from .wrapped import inside
 
         return inside(source, members, limits, byteorder)
+    begun = isinstance(source, Prefix)  # the beginning of names: nobody else has to be imported and asked
     for one in formats:
+        if begun and not one.prefix:
+            continue
         content = one.open(source, limits, byteorder)
         if content is not None:
             return content

@@ -208,7 +208,7 @@ class TfBundle(Content):
         for name, (bundle, raw) in named:
             place = quick(raw)
             if place is not None:
-                yield name, bundle, *place, raw
+                yield name, bundle, *place[:3], raw
                 continue
             try:
                 whole = entry(raw)

@@ -85,7 +85,7 @@ class Stored:
     def layout(self) -> Layout:
         head, place = self.head, quick(self.raw)
         if place is not None:
-            return plain(head, *place, crc_of(self.raw))
+            return plain(head, *place)
         found = self.entry()
         return whole(head.bundle, self.key, found, [(head.bundle, found.slices)]) if found.slices else run(head.bundle, found)
 
@@ -135,20 +135,14 @@ def usual_head(raw: bytes) -> int:
     return 4 + raw[3] if len(raw) > 3 and raw[0] == 8 and raw[2] == 0x12 and raw[1] | raw[3] < 0x80 and len(raw) >= 4 + raw[3] else 0
 
 
-def quick(raw: bytes) -> tuple[int, int, int] | None:
-    """(shard, offset, size) of a usual entry; None for any other one."""
+def quick(raw: bytes) -> tuple[int, int, int, int] | None:
+    """(shard, offset, size, checksum) of a usual entry, whose checksum stands last (0 where it has none); None for any other one."""
     size = usual_head(raw)
     match = TAIL.fullmatch(raw, size) if size else None
     if match is None:
         return None
-    shard, offset, length, _ = match.groups()
-    return number_of(shard), number_of(offset), number_of(length)
-
-
-def crc_of(raw: bytes) -> int:
-    """The checksum of a usual entry, which stands last; 0 where it has none."""
-    match = TAIL.fullmatch(raw, usual_head(raw))
-    return int.from_bytes(raw[-4:], "little") if match is not None and match[4] else 0
+    shard, offset, length, crc = match.groups()
+    return number_of(shard), number_of(offset), number_of(length), int.from_bytes(raw[-4:], "little") if crc else 0
 
 
 def run(bundle: Bundle, found: Entry) -> Layout:

@@ -159,6 +159,8 @@ def number_of(raw: bytes | None) -> int:
     """A varint of at most nine bytes, which cannot be negative; 0 for a field that is not there."""
     if not raw:
         return 0
+    if len(raw) == 1:
+        return raw[0]
     value = 0
     for byte in reversed(raw):
         value = value << 7 | byte & 0x7F
