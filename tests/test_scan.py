@@ -10,6 +10,7 @@ import gzip
 import io
 import json
 import lzma
+import os
 import struct
 import tarfile
 import zipfile
@@ -22,7 +23,8 @@ import pytest
 
 import inert
 from inert.limits import Limits
-from inert.ops.scan import ScanReport, files
+from inert.ops.scan import ScanReport
+from inert.ops.scanning.files import Refused, files
 from inert.ops.scanning.verdicts import VERDICTS
 from tests.makers import Entry, Made, Name, dumps, storage, tensor, torch_zip, zip_bytes
 from tests.source_tree import REPOSITORY
@@ -456,7 +458,11 @@ def test_an_index_stands_for_its_shards(tmp_path: Path) -> None:
     index = {"weight_map": {"w": "a.bin", "v": "a.bin", "x": "../outside.bin", "y": "gone.bin"}}
     (tmp_path / "inside" / "a.bin").write_bytes(torch_zip(dumps(CALL)))
     (tmp_path / "inside" / "m.index.json").write_text(json.dumps(index), encoding="utf-8")
-    assert [Path(name).name for name in files(str(tmp_path / "inside" / "m.index.json"))] == ["m.index.json", "a.bin"]
+    found = list(files(str(tmp_path / "inside" / "m.index.json")))
+    assert [Path(name).name for name in found if not isinstance(name, Refused)] == ["m.index.json", "a.bin"]
+    assert [str(name) for name in found if isinstance(name, Refused)] == [
+        f"{tmp_path}/inside/m.index.json: ../outside.bin"
+    ]  # not looked at
     assert inert.scan(tmp_path / "inside" / "m.index.json").verdict == "dangerous"
 
 
@@ -539,3 +545,33 @@ def test_real_files_raise_no_alarm() -> None:
             alarms[str(path.relative_to(SHARED))] = [*names(report, "dangerous"), *map(str, report.findings)]
     assert alarms.keys() == BY_VALUE, alarms
     assert len(chosen) > 100
+
+
+# -- what is no plain file, and what an index says of elsewhere
+
+
+def test_nothing_of_a_folder_is_passed_over(tmp_path: Path) -> None:
+    """A pipe, a device under a file's name and a link to nothing are named; a folder with one of them is not clean."""
+    (tmp_path / "a.pt").write_bytes(torch_zip(dumps({"w": tensor(storage("0", 1), (1,))}), {"0": bytes(4)}))
+    assert inert.scan(tmp_path).verdict == "clean"
+    os.mkfifo(tmp_path / "b.pt")
+    (tmp_path / "c.pt").symlink_to("/dev/zero")
+    (tmp_path / "d.pt").symlink_to(tmp_path / "gone.pt")
+    found = inert.scan(tmp_path)
+    assert {os.path.basename(one.file): one.verdict for one in found.files} == {
+        "a.pt": "clean", "b.pt": "unreadable", "c.pt": "unreadable", "d.pt": "unreadable",
+    }  # fmt: skip
+    assert found.verdict == "unreadable"
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "../x.bin", "a\0b.bin", "..\\x.bin"])
+def test_an_index_that_leads_elsewhere_is_not_clean(tmp_path: Path, name: str) -> None:
+    """Whoever loads the set might follow it; a shard that is missing is nothing to load."""
+    index = tmp_path / "pytorch_model.bin.index.json"
+    index.write_text(json.dumps({"metadata": {}, "weight_map": {"a": "pytorch_model-00001-of-00002.bin"}}))
+    assert inert.scan(index).verdict == "clean"
+    index.write_text(json.dumps({"metadata": {}, "weight_map": {"a": "pytorch_model-00001-of-00002.bin", "b": name}}))
+    for path in (index, tmp_path):
+        found = inert.scan(path)
+        assert found.verdict == "unreadable"
+        assert any("is refused" in note.message for one in found.files for note in one.findings)

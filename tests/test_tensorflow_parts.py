@@ -84,7 +84,7 @@ USUAL = st.builds(
 def test_the_usual_entry_says_the_same_at_a_glance(raw: bytes) -> None:
     glance = quick(raw)
     found = messages.entry(raw)
-    assert glance is None or glance == (found.shard, found.offset, found.size)
+    assert glance is None or glance == (found.shard, found.offset, found.size, found.crc)
     if raw and found.shard < 128 and len(found.shape) < 6:
         assert glance is not None, "or nothing would be gained"
 
@@ -109,7 +109,7 @@ def test_a_glance_is_never_another_answer(raw: bytes, changes: list[tuple[int, i
     for made in (stored(BUNDLE, b"w", mutant, dict(heads)), listed(BUNDLE, [b"w"], [mutant], heads)[0]):
         assert isinstance(made, Stored)
         assert (made.dtype, made.shape, bool(made.key)) == (found.dtype, found.shape, bool(found.slices))
-    assert quick(mutant) is None or (quick(mutant) == (found.shard, found.offset, found.size) and not found.slices)
+    assert quick(mutant) is None or (quick(mutant) == (found.shard, found.offset, found.size, found.crc) and not found.slices)
 
 
 # ------------------------------------------------------------------------------------------------------------------------ slices

@@ -16,7 +16,7 @@ import os
 import sys
 from contextlib import contextmanager
 from mmap import ACCESS_READ, mmap
-from stat import S_ISFIFO
+from stat import S_ISCHR, S_ISFIFO
 from threading import Lock
 
 from .errors import FormatError, TruncatedError, UnsupportedError
@@ -45,8 +45,11 @@ class FileSource(Source):
     def __init__(self, path: str) -> None:
         self.path = path
         self._fd = -1  # for close(), where there is no such file
-        if S_ISFIFO(os.stat(path).st_mode):  # opening it would wait for a writer
+        mode = os.stat(path).st_mode
+        if S_ISFIFO(mode):  # opening it would wait for a writer
             raise UnsupportedError("this is a pipe, which cannot be read from any place", part=path, hint="write it to a file first")
+        if S_ISCHR(mode):  # it would pass for an empty file
+            raise UnsupportedError("this is a device, which has no size", part=path, hint="write what is wanted of it to a file first")
         self._fd = os.open(path, FLAGS)
         status = os.fstat(self._fd)
         self._stamp = stamp(status)

@@ -6,7 +6,8 @@ import os
 import sys
 
 from ..limits import DEFAULT
-from ..ops.scan import listed, scan, several, together
+from ..ops.scan import scan, several, together
+from ..ops.scanning.files import listed
 from ..report import scan as said
 from ..report.scan import MEANS, NEXT, counts, sentence
 from . import FINDINGS, FINE, version

@@ -39,7 +39,7 @@ def checkpoints(folder: str, limits: Limits) -> Iterator[str]:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
                     folders.append(entry.path)
-                elif entry.is_file():
+                elif not entry.is_dir():  # pipes and broken links have their answer too
                     files.append(entry.path)
         held = members(home, limits)
         if held:

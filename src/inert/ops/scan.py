@@ -12,7 +12,7 @@ import os
 from contextlib import contextmanager
 
 from ..checkpoint import Calm
-from ..containers.folder import Folder, Prefix
+from ..containers.folder import Folder
 from ..errors import FormatError, InertError, LimitError
 from ..files import FileSource
 from ..finding import Finding
@@ -22,6 +22,7 @@ from ..policy import UNREADABLE
 from ..reading import hold
 from ..source import BytesSource, Source
 from ..torch.allowed import allowed, torch_name
+from .scanning.files import Refused, listed
 from .scanning.judging import Name
 from .scanning.look import Look
 from .scanning.verdicts import overall
@@ -113,14 +114,6 @@ def scan(
     return together(names, list(several(found, limits, jobs, progress)))
 
 
-def listed(paths: list[str], limits: Limits = DEFAULT) -> list[str]:
-    """The files that some paths stand for, each once. FormatError where there are none: nothing was scanned, so nothing is clean."""
-    found = list(dict.fromkeys(name for path in paths for name in files(path, limits)))
-    if not found:
-        raise FormatError("there is no file in it", part=paths[0] if paths else "", hint="give a file, or a folder that holds some")
-    return found
-
-
 def several(
     paths: list[str], limits: Limits = DEFAULT, jobs: int = 1, progress: Callable[[int], Any] | None = None
 ) -> Iterator[ScanReport]:
@@ -151,6 +144,8 @@ def _batch(limits: Limits, paths: list[str]) -> list[ScanReport]:
 
 
 def _safely(path: str, limits: Limits) -> ScanReport:
+    if isinstance(path, Refused):
+        return _unread(path, path.why)
     try:
         return _one(path, limits)
     except (InertError, OSError) as error:
@@ -160,56 +155,6 @@ def _safely(path: str, limits: Limits) -> ScanReport:
 
 def _unread(name: str, message: str) -> ScanReport:
     return ScanReport(name, UNREADABLE, [], [Finding("scan-unread", message, name)], WeightsOnly(False, [], "it was not read"))
-
-
-def files(path: str, limits: Limits = DEFAULT) -> Iterator[str]:
-    """The files that a path stands for: itself; those of a folder; the shards beside an index; a checkpoint's by its prefix."""
-    if os.path.isdir(path):
-        yield from _walk(path)
-        return
-    if not os.path.lexists(path):
-        held, members = hold(path)
-        held.close()
-        if isinstance(held, Prefix) and not members:
-            yield from (os.path.join(held.path, name) for name in held.names(limits))
-            return
-    yield path
-    if path.endswith(".index.json"):
-        yield from _shards(path, limits)
-
-
-def _walk(path: str) -> Iterator[str]:
-    """Plain files under a folder in the order of their names, hidden ones included."""
-    todo = [path]
-    while todo:
-        folder = todo.pop()
-        with os.scandir(folder) as entries:
-            found = sorted(entries, key=lambda entry: entry.name)
-        for entry in found:
-            if entry.is_file():  # a link to a file is one: a hub's cache is made of them
-                yield entry.path
-        todo += [entry.path for entry in reversed(found) if entry.is_dir(follow_symlinks=False)]
-
-
-def _shards(path: str, limits: Limits) -> Iterator[str]:
-    """The files that an index names and that lie beside it."""
-    import json
-
-    folder = Folder(os.path.dirname(path) or os.curdir)
-    try:
-        if os.path.getsize(path) > limits.json_bytes:
-            return
-        with open(path, encoding="utf-8") as file:
-            named = json.load(file)["weight_map"].values()
-        for name in dict.fromkeys(str(name) for name in named):
-            try:
-                place = folder.place(name)
-            except FormatError:
-                continue  # it leads elsewhere
-            if os.path.isfile(place):
-                yield place
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return  # the index itself is scanned all the same
 
 
 @contextmanager
