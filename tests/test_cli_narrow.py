@@ -123,7 +123,7 @@ def test_help_fits_the_terminal(monkeypatch: pytest.MonkeyPatch, command: str, c
     assert [line for line in lines if len(line) > min(columns, 120) and not line.startswith(("usage", "  inert"))] == []
 
 
-@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "repair"])  # which tells it in words of its own
+@pytest.mark.parametrize("command", COMMANDS)
 def test_help_says_what_the_words_are_and_how_it_ends(command: str) -> None:
     parser: argparse.ArgumentParser = _command(command).parser()
     text = " ".join(parser.format_help().split())

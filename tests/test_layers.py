@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.source_tree import SOURCE, imports, modules, parse
+from tests.source_tree import REPOSITORY, SOURCE, imports, modules, parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,3 +161,15 @@ def test_an_empty_tree_breaks_no_rule(tmp_path: Path) -> None:
     (tmp_path / "inert").mkdir()
     root = tmp_path / "inert"
     assert not [*unplaced(root), *borrowed(root), *prints(root), *(f for layer in LAYERS for f in climbs(layer, root))]
+
+
+def test_the_architecture_names_every_module_and_package_right_under_inert() -> None:
+    text = (REPOSITORY / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = [line for line in text.splitlines() if line.startswith("|")]
+    missing = [
+        name
+        for layer in LAYERS
+        for name in layer.names
+        if name[0] != "_" and not any(f"{name}.py" in line or f"`{name}/" in line for line in table)
+    ]
+    assert not missing, f"the table of ARCHITECTURE.md does not name {missing}"
