@@ -66,8 +66,8 @@ def diff(
     Where names differ by a regular change (``module.`` before each), this is seen, and the tensors are compared; ``auto_rename`` makes it
     count as no difference.
     A damaged tensor, and one that cannot be compared, is a difference. Memory grows with the number of tensors, not with their bytes.
-    ``progress`` is told of bytes
-    that were read. Raises as ``inert.open`` does; UnsupportedError for rules that make two names one, and where no weights are found."""
+    ``progress`` is told of bytes that were read.
+    Raises as ``inert.open`` does; UnsupportedError for rules that make two names one, and where no weights are found."""
     from ..limits import DEFAULT
 
     for name, number in (("rtol", rtol), ("atol", atol)):
