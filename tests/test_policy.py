@@ -80,10 +80,10 @@ def test_a_judgement_is_frozen() -> None:
 
 
 def test_the_worst_verdict_wins() -> None:
-    assert ORDER == (CLEAN, UNKNOWN, DANGEROUS, UNREADABLE)
+    assert ORDER == (CLEAN, UNKNOWN, UNREADABLE, DANGEROUS)
     assert worst([]) == CLEAN
     assert worst([UNKNOWN, CLEAN]) == UNKNOWN
-    assert worst(iter([DANGEROUS, UNREADABLE, CLEAN])) == UNREADABLE
+    assert worst(iter([DANGEROUS, UNREADABLE, CLEAN])) == DANGEROUS  # known to be so, whatever else could not be read
 
 
 # ------------------------------------------------------------------------------------------------------------------------- answers

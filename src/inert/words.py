@@ -1,6 +1,6 @@
 """Numbers as people read them: bytes, counts, shapes.
 
-Knows: units and plurals. Refuses to know: what is counted.
+Knows: units and plurals, and what is no text at all. Refuses to know: what is counted.
 """
 
 from __future__ import annotations
@@ -35,6 +35,17 @@ def counted(count: int, word: str, verb: str = "") -> str:
     if verb:
         return f"{counted(count, word)} {ONE.get(verb, verb + 's') if count == 1 else verb}"
     return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def is_text(text: str) -> bool:
+    """Whether UTF-8 holds it: lone surrogates stand for bytes that were no UTF-8."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def article(word: str) -> str:

@@ -84,6 +84,10 @@ class Zip:
         if seen == 0 and where.count:
             raise FormatError("the central directory holds no readable entry", part=self.source.name, offset=where.offset)
 
+    def rename(self, names: dict[str, str]) -> None:
+        """Call members by other names from now on."""
+        self.members.rename(names)
+
     def start(self, member: Member) -> int:
         """Offset of the member's first byte, from its local header; disagreements with the directory become notes, once."""
         place = member.offset, member.name

@@ -31,16 +31,18 @@ _END = Struct("<4s4H2IH")  # end of central directory, 22 bytes
 _LOCATOR = Struct("<4sIQI")  # ZIP64 locator, 20 bytes
 _END64 = Struct("<4sQ2H2I4Q")  # ZIP64 end of central directory, 56 bytes
 _ENTRY = Struct("<4H3I5H2I").unpack_from  # a central directory entry from its byte 8 on: flags, method …
-_PLAIN = Struct("<2H8x2I2xH6x2I").unpack_from  # flags, method, sizes, extra length, external attributes, offset
+_PLAIN = Struct("<2H8x2I2xH2xH2x2I").unpack_from  # flags, method, sizes, extra length, disk, external attributes, offset
 _SIZE = Struct("<I").unpack_from
 
 
 class Member:
     """One row of the central directory. Offsets and sizes in bytes; ``offset`` is that of the local header."""
 
-    __slots__ = ("crc32", "flags", "marked", "method", "name", "offset", "packed", "size")
+    __slots__ = ("crc32", "disk", "flags", "marked", "method", "name", "offset", "packed", "size", "time")
 
-    def __init__(self, name: str, offset: int, packed: int, size: int, crc32: int, method: int, flags: int, marked: int = 0) -> None:
+    def __init__(
+        self, name: str, offset: int, packed: int, size: int, crc32: int, method: int, flags: int, rest: tuple[int, int, int] = (0, 0, 0)
+    ) -> None:
         self.name = name
         self.offset = offset
         self.packed = packed
@@ -48,7 +50,7 @@ class Member:
         self.crc32 = crc32
         self.method = method
         self.flags = flags
-        self.marked = marked  # external attributes
+        self.time, self.disk, self.marked = rest  # of day; that it is said to begin on; external attributes
 
 
 class Members(Mapping[str, Member]):
@@ -64,10 +66,14 @@ class Members(Mapping[str, Member]):
 
     def at(self, name: str, place: int) -> Member:
         """The member whose directory entry is at ``place``."""
-        flags, method, _, _, crc, packed, size, n, x, *_, marked, offset = _ENTRY(self.data, place + 8)
+        flags, method, time, _, crc, packed, size, n, x, _, disk, _, marked, offset = _ENTRY(self.data, place + 8)
         if x and FULL32 in (packed, size, offset):
             size, packed, offset = _zip64(self.data[place + 46 + n : place + 46 + n + x], size, packed, offset)
-        return Member(name, offset + self.shift, packed, size, crc, method, flags, marked)
+        return Member(name, offset + self.shift, packed, size, crc, method, flags, (time, disk, marked))
+
+    def rename(self, names: dict[str, str]) -> None:
+        """Call members by other names from now on; the file is as it was."""
+        self.places = {names.get(name, name): place for name, place in self.places.items()}
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.places)
@@ -91,8 +97,8 @@ class Members(Mapping[str, Member]):
         place = self.places.get(name)
         if place is None:
             return None
-        flags, method, packed, size, x, marked, offset = _PLAIN(self.data, place + 8)
-        odd = x or method != STORED or packed != size or FULL32 in (size, offset) or flags & UNREAD or marked & FOLDER
+        flags, method, packed, size, x, disk, marked, offset = _PLAIN(self.data, place + 8)
+        odd = x or disk or method != STORED or packed != size or FULL32 in (size, offset) or flags & UNREAD or marked & FOLDER
         return None if odd else (offset + self.shift, size)
 
 
@@ -107,16 +113,16 @@ def marks(member: Member) -> Iterator[Finding]:
 class Directory:
     """Where the central directory lies and how many entries the end records promise."""
 
-    __slots__ = ("comment", "count", "end", "notes", "offset", "shift", "size", "trailing")
+    __slots__ = ("comment", "count", "end", "notes", "offset", "record", "shift", "size")
 
-    def __init__(self, offset: int, size: int, count: int, shift: int, end: int, comment: int, trailing: int) -> None:
+    def __init__(self, offset: int, size: int, count: int, shift: int, end: int, record: int, comment: int) -> None:
         self.offset = offset  # of the directory in the source, shift included
         self.size = size
         self.count = count
         self.shift = shift  # bytes before the archive, that its own offsets do not count
         self.end = end  # offset of the first end record: where the directory should stop
-        self.comment = comment
-        self.trailing = trailing
+        self.record = record  # offset of the end record of 22 bytes
+        self.comment = comment  # bytes behind it that it takes for a comment; more than there are where it is damaged
         self.notes: list[Finding] = []
 
 
@@ -153,15 +159,21 @@ def find_directory(source: Source) -> Directory:
             break
     at = len(tail)
     fault: FormatError | None = None
+    empty: Directory | None = None  # a record that promises nothing counts only where no other promises more
     for _ in range(16):  # a comment may hold false signatures; a few tries are enough for any real file
         at = tail.rfind(b"PK\5\6", 0, at + 3 if at < len(tail) else at)
         if at < 0:
             break
         if at + 22 <= len(tail):
             try:
-                return _directory(source, tail, tail_at, at)
+                found = _directory(source, tail, tail_at, at)
+                if found.count or found.size:
+                    return found
+                empty = empty or found
             except FormatError as error:
                 fault = fault or error
+    if empty:
+        return empty
     if fault:
         raise fault
     raise TruncatedError("no end-of-archive record", part=source.name, offset=source.size, hint="the file is cut short; get it again")
@@ -179,7 +191,7 @@ def _directory(source: Source, tail: bytes, tail_at: int, at: int) -> Directory:
         if any(n != w and not (f and (all(full) or not s)) for n, w, f, s in zip(narrow, (count, size, offset), full, fits, strict=True)):
             text = f"end records disagree: {narrow} and, in ZIP64, {(count, size, offset)} (members, size, offset)"
             notes.append(Finding("zip-count", text, source.name, end))
-    if disk or cd_disk or n_here != count:
+    if (disk, cd_disk) not in ((0, 0), (1, 1)) or n_here != count:  # as torch has it
         raise FormatError("the archive is spread over several disks", part=source.name, offset=end)
     if size > end:
         raise FormatError(
@@ -189,8 +201,7 @@ def _directory(source: Source, tail: bytes, tail_at: int, at: int) -> Directory:
             hint="the end record is damaged: get the file again",
         )
     shift = _shift(source, offset, size, end, count)
-    trailing = max(0, len(tail) - (at + 22 + comment))
-    found = Directory(offset + shift, size, count, shift, end, comment, trailing)
+    found = Directory(offset + shift, size, count, shift, end, tail_at + at, comment)
     found.notes = notes + _around(source, found)
     return found
 
@@ -230,9 +241,13 @@ def _around(source: Source, where: Directory) -> list[Finding]:
     elif gap:
         text = f"{abs(gap):,} bytes {'lie between' if gap > 0 else 'are shared by'} the directory and its end record"
         found.append(Finding("zip-count", text, source.name, where.end))
-    if where.trailing:
-        text = f"{counted(where.trailing, 'byte', 'follow')} the archive"
-        found.append(Finding("zip-trailing", text, source.name, source.size - where.trailing))
+    behind = where.record + 22
+    trailing = source.size - behind - where.comment
+    if trailing < 0:
+        text = f"its comment would reach {counted(-trailing, 'byte')} beyond the end of the file"
+        found.append(Finding("zip-end", text, source.name, where.record + 20))
+    if trailing > 0:
+        found.append(Finding("zip-trailing", f"{counted(trailing, 'byte', 'follow')} the archive", source.name, source.size - trailing))
     if where.comment:
-        found.append(Finding("zip-comment", f"a comment of {where.comment:,} bytes", source.name, source.size - where.comment))
+        found.append(Finding("zip-comment", f"a comment of {counted(where.comment, 'byte')}", source.name, behind))
     return found

@@ -175,7 +175,7 @@ def more(kinds: Counter[str], name: str) -> Iterator[Finding]:
 def ends(archive: Zip, found: list[Row], inspector: Inspector) -> Iterator[Finding]:
     """The end records: every field that is said once only, and that there is one set of them."""
     where, source = archive.directory, archive.source
-    end = source.size - where.trailing - where.comment - END
+    end, behind = where.record, where.record + END
     tail_at = max(where.end, source.size - TAIL)
     tail = source.read(tail_at, source.size - tail_at)
     _, *disks, here, count, _, _, _ = _END.unpack(source.read(end, END))
@@ -190,9 +190,11 @@ def ends(archive: Zip, found: list[Row], inspector: Inspector) -> Iterator[Findi
             yield Finding("zip-end", text, source.name, end - LOCATOR)
         record = source.read(where.end, min(END64, source.size - where.end))
         if record[:4] == b"PK\6\6":
-            _, size, made, needed, *_ = _END64.unpack(record)
+            _, size, made, needed, *disks = _END64.unpack(record)[:6]
             if size != end - LOCATOR - where.end - 12:
                 yield Finding("zip-end", f"the ZIP64 end record says that it has {size:,} bytes", source.name, where.end)
+            if any(disks):
+                yield Finding("zip-end", f"the ZIP64 end record is of disks {disks[0]:,} and {disks[1]:,}", source.name, where.end)
             if needed != 45:
                 yield Finding("zip-end", f"the ZIP64 end record asks for version {needed}", source.name, where.end)
             if made != MINIZ and found and not any(row.made for row in found):
@@ -200,9 +202,10 @@ def ends(archive: Zip, found: list[Row], inspector: Inspector) -> Iterator[Findi
                 yield Finding("zip-strangers", text, source.name, where.end)
             elif made != MINIZ:
                 inspector.note("the version that the ZIP64 end record was made by", source.name, "end records", [(where.end + 12, 2)])
-    if where.comment:
-        inspector.note("the archive's comment", source.name, "end records", [(end + END, where.comment)])
-    if where.trailing:
-        inspector.note("bytes behind the archive", source.name, "", [(source.size - where.trailing, where.trailing)])
+    comment = min(where.comment, source.size - behind)
+    if comment:
+        inspector.note("the archive's comment", source.name, "end records", [(behind, comment)])
+    if behind + comment < source.size:
+        inspector.note("bytes behind the archive", source.name, "", [(behind + comment, source.size - behind - comment)])
     if tail.count(b"PK\5\6") > 1:
         yield Finding("zip-end", "there are several end records; readers differ on which of them counts", source.name, end)

@@ -52,7 +52,7 @@ class Walked(Zip):
         self._starts: dict[tuple[int, str], int] = {}
         self._left = max(limits.inflated, limits.expand_ratio * source.size)  # bytes that all members may inflate to
         self._inflated: dict[tuple[int, int, int], Span] = {}
-        self.directory = Directory(source.size, 0, len(walk.found), 0, source.size, 0, 0)
+        self.directory = Directory(source.size, 0, len(walk.found), 0, source.size, source.size, 0)
         held: dict[str, Member] = {}
         for found in walk.found:
             self._take(found, held)
@@ -99,6 +99,15 @@ class Walked(Zip):
         self._starts[found.head, name] = found.start
         if found.whole and found.checks:
             self._check(found, self._inflated[place] if found.method == DEFLATED else Span(self.source, found.start, found.there))
+
+    def rename(self, names: dict[str, str]) -> None:
+        held = {names.get(name, name): self.members[name] for name in self.members}
+        for name, member in held.items():
+            self._starts[member.offset, name] = self._starts[member.offset, member.name]
+            member.name = name
+        self.members = Listed(held)
+        self.cut = {names.get(name, name): found for name, found in self.cut.items()}
+        self.wrong = {names.get(name, name): why for name, why in self.wrong.items()}
 
     def _check(self, found: Found, content: Span) -> None:
         """Compare a member's bytes with its checksums: one that stands twice, and once right, was damaged itself."""

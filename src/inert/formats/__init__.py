@@ -130,6 +130,9 @@ def identify(
         if content is not None:
             return content
     from .foreign import describe, describe_folder
+    from .foreign.tables import OPEN
 
     sentence, hint = describe_folder(source, limits) if isinstance(source, Folder) else describe(source)[1:]
+    if hint == OPEN:  # by its looks it is one of those above, and none of them knows it again
+        hint = "it is damaged, or only looks like one: `inert repair SRC DST` keeps what can be saved"
     raise UnidentifiedError(sentence, part=source.name, hint=hint)

@@ -23,11 +23,11 @@ from ..torch.arguments import text
 from ..torch.build import Builder
 from ..torch.home import find_root
 from ..torch.persistent import Storages
-from ..words import counted
+from ..words import counted, is_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
     from ..limits import Limits
@@ -42,6 +42,7 @@ ROLES = {
     "data.pkl": "pickle", "version": "version", ".data/version": "version", "byteorder": "byteorder",
     ".format_version": "format version", ".storage_alignment": "alignment", ".data/serialization_id": "serialization id",
 }  # fmt: skip
+ID = ".data/serialization_id"
 DAMAGED = ("zip-cut", "zip-damaged", "mangled")  # what formats.foreign says of an archive that cannot be read
 VERSIONS = range(1, 11)  # torch 2.13 reads these
 FILLED = "filled_by_inert_repair"  # says which tensors hold no trained values, and what they hold
@@ -128,17 +129,18 @@ class TorchZip(Content):
             self._note("zip-outside-root", text, outside[0])
         self.order = self._order()
         self._version()
+        self._alignment()
 
     def _note(self, code: str, text: str, part: str, offset: int | None = None) -> None:
         self._notes.append(Finding(code, text, part, offset))
 
-    def _small(self, name: str, most: int = SMALL) -> str | None:
+    def _small(self, name: str, most: int = SMALL, errors: str = "replace") -> str | None:
         """The text of a small record; None where there is none or where it cannot be read."""
         member = self.archive.members.get(self.folder + name)
         if member is None or member.size > most:
             return None
         try:
-            return self.archive.span(member, most).read().decode("utf-8", "replace")
+            return self.archive.span(member, most).read().decode("utf-8", errors)
         except InertError as error:
             self._note("zip-local-header", error.message, member.name, error.offset)
             return None
@@ -165,6 +167,14 @@ class TorchZip(Content):
         number = said.strip()
         if not number.isdigit() or len(number) > 3 or int(number) not in VERSIONS:
             self._note("version-unknown", f"version is {said[:20]!r}", f"{self.folder}version")
+
+    def _alignment(self) -> None:
+        """torch makes a number of the record, as Python does; what else it is, is nothing to it."""
+        said = self._small(".storage_alignment")
+        try:
+            int("0" if said is None else said)
+        except ValueError:
+            self._note("alignment-bad", f".storage_alignment is {said[:20]!r}", f"{self.folder}.storage_alignment")  # type: ignore[index]
 
     def pickles(self) -> Mapping[str, Document]:
         name = f"{self.folder}data.pkl"
@@ -228,10 +238,19 @@ class TorchZip(Content):
         return self.label + record.removeprefix(self.folder)
 
     def notes(self) -> list[Finding]:
-        found = [*self.archive.notes, *self._notes, *self.archive.later()]
+        found = [*self.archive.notes, *self._notes, *self.archive.later(), *self._texts()]
         if self._document is not None:
             found += document_notes(self._document) + self._strays(self._document)
         return found
+
+    def _texts(self) -> Iterator[Finding]:
+        """What torch makes texts of, and fails."""
+        odd = [name for name in self.archive.members if not is_text(name)]
+        if odd:
+            yield Finding("zip-text", f"{counted(len(odd), 'record', 'have')} names that are no UTF-8, such as {odd[0][:80]!r}", odd[0])
+        said = self._small(ID, errors="surrogateescape")
+        if said is not None and not is_text(said):
+            yield Finding("zip-text", f"{ID} is no UTF-8", self.folder + ID)
 
     def _strays(self, document: Document) -> list[Finding]:
         """The records of storages that the pickle does not ask for."""

@@ -57,7 +57,7 @@ def keys(content: Any, inspector: Inspector) -> Iterator[Finding]:
 def alignment(content: Any, inspector: Inspector) -> Iterator[Finding]:
     """Storages lie at multiples of what .storage_alignment says, where it says something."""
     said = content.metadata().get("storage_alignment", "")
-    if not said:
+    if not said or any(note.code == "alignment-bad" for note in content.notes()):
         return
     if not (said.isascii() and said.isdecimal()) or len(said) > 9 or not int(said):
         yield Finding("zip-alignment", f".storage_alignment is {said[:20]!r}", f"{content.folder}.storage_alignment")

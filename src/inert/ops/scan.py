@@ -18,14 +18,13 @@ from ..files import FileSource
 from ..finding import Finding
 from ..limits import DEFAULT
 from ..pickle.opcodes import OPCODES
-from ..policy import UNREADABLE
+from ..policy import UNREADABLE, worst
 from ..reading import hold
 from ..source import BytesSource, Source
 from ..torch.allowed import allowed, torch_name
 from .scanning.files import Refused, listed
 from .scanning.judging import Name
 from .scanning.look import Look
-from .scanning.verdicts import overall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -239,7 +238,7 @@ def together(names: list[str], reports: list[ScanReport]) -> ScanReport:
             else:
                 known.count += one.count
                 known.calls += one.calls
-                if overall((known.verdict, one.verdict)) != known.verdict:
+                if worst((known.verdict, one.verdict)) != known.verdict:
                     known.verdict, known.why = one.verdict, one.why
     blocked = list(dict.fromkeys(name for report in reports for name in report.weights_only.blocked))
     held = [report for report in reports if report.globals or report.kind in LOADED]
@@ -247,7 +246,7 @@ def together(names: list[str], reports: list[ScanReport]) -> ScanReport:
     said = WeightsOnly(accepts, blocked, "it takes every pickle" if accepts else "it refuses some of the files, or there are none for it")
     whole = ScanReport(
         names[0] if len(names) == 1 else f"{len(names)} paths",
-        overall(report.verdict for report in reports),
+        worst(report.verdict for report in reports),
         list(merged.values()),
         [finding for report in reports for finding in report.findings],
         said,

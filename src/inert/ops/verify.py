@@ -19,7 +19,7 @@ from ..finding import ERROR, INFO, WARNING, Finding
 from ..formats import identify
 from ..limits import DEFAULT
 from ..reading import hold
-from ..words import counted
+from ..words import counted, is_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ def names(tensors: Mapping[str, Tensor], format: str) -> Iterator[Finding]:
     """Names that no encoding holds. TensorFlow's are bytes, and may be any."""
     if format.startswith("tf-"):
         return
-    odd = [name for name in tensors if not name.isascii() and any("\ud800" <= letter <= "\udfff" for letter in name)]
+    odd = [name for name in tensors if not is_text(name)]
     if odd:
         yield Finding(
             "tensor-name", f"{counted(len(odd), 'name', 'hold')} lone surrogates, such as {odd[0][:80]!r}", odd[0], None, tuple(odd)

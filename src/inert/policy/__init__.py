@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CLEAN", "DANGEROUS", "ORDER", "UNKNOWN", "UNREADABLE", "Judgement", "judge", "worst"]
 
-ORDER = (CLEAN, UNKNOWN, DANGEROUS, UNREADABLE)  # the worst one last
+# The worst one last: what is known to be dangerous is called that, also where something else could not be read.
+ORDER = (CLEAN, UNKNOWN, UNREADABLE, DANGEROUS)
 
 
 def worst(verdicts: Iterable[str]) -> str:

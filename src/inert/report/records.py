@@ -100,10 +100,9 @@ class Regions:
         self._stray(end, where.offset)
         if where.size:
             self._add(where.offset, where.size, "directory", "")
-        after = max(where.offset + where.size, end)
-        rest = self.source.size - after
-        self._add(after, max(rest - where.trailing, 0), "end records", "")
-        self._add(self.source.size - where.trailing, where.trailing, "trailing bytes", "")
+        after, stop = max(where.offset + where.size, end), min(where.record + 22 + where.comment, self.source.size)
+        self._add(after, stop - after, "end records", "")
+        self._add(stop, self.source.size - stop, "trailing bytes", "")
         return [{"offset": at, "size": size, "kind": kind, "record": printable(name)} for at, size, kind, name in self.found]
 
     def _runs(self) -> list[tuple[int, int, int, Member]]:

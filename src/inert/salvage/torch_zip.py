@@ -27,7 +27,7 @@ from ..pickle.row import Row
 from ..tensor import Tensor
 from ..torch.arguments import Odd
 from ..torch.build import Builder
-from ..torch.home import find_root
+from ..torch.home import find_root, fold
 from ..torch.legacy import declared
 from ..torch.rebuild import REBUILD, Rebuilder
 from ..torch.script import ScriptBuilder
@@ -87,11 +87,11 @@ class Sizes:
 
     def __call__(self, name: str, found: list[Found]) -> int | None:
         if self.known is None:
-            pickle = next((one for one in found if one.name == "data.pkl" or one.name.endswith("/data.pkl")), None)
+            pickle = next((one for one in found if fold(f"/{one.name}").endswith("/data.pkl")), None)
             if pickle is None or pickle.method == DEFLATED or pickle.there > self.limits.pickle_bytes:
                 return None
             document = decode_cut(self.source.read(pickle.start, pickle.there), pickle.name, self.limits)
-            folder = pickle.name.removesuffix("data.pkl")
+            folder = pickle.name[: -len("data.pkl")]
             said = declared(document)
             self.known = {
                 f"{folder}{home}/{key}": next(iter(words))[0].itemsize * next(iter(words))[1]

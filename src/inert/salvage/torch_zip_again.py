@@ -6,13 +6,16 @@ Refuses to know: how records were found, and how tensors are written.
 
 from __future__ import annotations
 
+from urllib.parse import quote_from_bytes
+
 from ..containers.zipwrite import ID, ID_LENGTH, Archive, Record
 from ..errors import InertError
 from ..formats.torch_zip import VERSIONS, TorchZip
 from ..formats.torchscript import FOLDERS
 from ..torch.legacy import declared
+from ..words import is_text
 from ..writers import File, Plan
-from ..writers.torch_zip import archive_name
+from ..writers.torch_zip import alignment, archive_name
 from .torch_zip import SalvagedScript, SalvagedZip
 
 NEEDED = ("data.pkl", "byteorder", "version", ".data/version", "constants.pkl", ID)  # records that torch asks for by name
@@ -51,15 +54,14 @@ def records_again(content: SalvagedZip | SalvagedScript, options: Options) -> Pl
             if span.length < sizes[member.name]:
                 return None
             span = span.sub(0, sizes[member.name])
+        name = name if is_text(name) else quote_from_bytes(name.encode("utf-8", "surrogateescape"))  # torch makes a text of each
         records.append(Record(name, document.data[: document.end] if member.name == document.name else span))
     if any(name not in archive.members for name, size in sizes.items() if size):
         return None  # what no tensor names is missing
     records += [Record(name.removeprefix(folder), b"") for name in sizes if name not in archive.members]
     _settings(content, records)
     records.append(Record(ID, bytes(ID_LENGTH)))
-    said = content.metadata().get("storage_alignment", "64")
-    root = folder.rstrip("/") or archive_name(options.name)
-    plan = Archive(root, records, int(said) if said.isdigit() and 0 < int(said) < 1 << 16 else 64)
+    plan = Archive(folder.rstrip("/") or archive_name(options.name), records, alignment(content.metadata()))
     return Plan([File("", plan.size, plan.write)])
 
 
@@ -86,6 +88,8 @@ def _settings(content: TorchZip, records: list[Record]) -> None:
         records.append(order)
     elif _text(records[at["byteorder"]]) not in ("little", "big"):
         records[at["byteorder"]] = order
+    if ".storage_alignment" in at:
+        records[at[".storage_alignment"]] = Record(".storage_alignment", str(alignment(content.metadata())).encode())
     name = ".data/version" if ".data/version" in at else "version"
     said = _text(records[at[name]]).strip() if name in at else ""
     version = Record(name, b"3\n")

@@ -58,10 +58,15 @@ def _sparse(b: Rebuilder, name: str, size: Any, nodes: list[Any]) -> Layout:
     layout.kind = name.removeprefix("torch.")
     layout.components = parts
     layout.device = parts["values"].device
-    layout.fault = next((f"{role}: {part.fault}" for role, part in parts.items() if part.fault), "")
+    layout.fault = broken(parts)
     if not layout.fault and (min(layout.shape, default=0) < 0 or len(layout.shape) > b.limits.rank):
         layout.fault = "a negative size or too many dimensions"
     return layout
+
+
+def broken(parts: dict[str, Tensor]) -> str:
+    """Why a tensor made of others is refused: the first of them that is; "" where all can be read."""
+    return next((f"{role}: {part.fault}" for role, part in parts.items() if part.fault), "")
 
 
 def quantized(b: Rebuilder, call: Call) -> Layout:
@@ -83,6 +88,7 @@ def quantized(b: Rebuilder, call: Call) -> Layout:
         scheme = "per_channel_affine_float_qparams"
     layout.quantization = {"scheme": scheme, "axis": axis}
     layout.components = {"scales": scales, "zero_points": zeros}
+    layout.fault = layout.fault or broken(layout.components)
     if type(axis) is not int or not 0 <= axis < len(layout.shape) or scales.shape != (layout.shape[axis],) or zeros.shape != scales.shape:
         layout.fault = layout.fault or "its scales and zero points do not fit its shape"
     return layout
@@ -119,7 +125,7 @@ def _jagged(b: Rebuilder, buffer: Tensor, rows: list[tuple[tuple[int, ...], tupl
     for i, (size, stride, start) in enumerate(rows):
         part = b.strided(whole.storage, whole.dtype, whole.offset + start, size, stride)
         layout.components[str(i)] = Tensor(part, limits=b.limits)
-    layout.fault = whole.fault or next((part.fault for part in layout.components.values() if part.fault), "")
+    layout.fault = whole.fault or broken(layout.components)
     return layout
 
 

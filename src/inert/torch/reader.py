@@ -15,10 +15,14 @@ import re
 from functools import cached_property
 from itertools import chain
 from struct import Struct
+from zlib import MAX_WBITS, decompressobj
+from zlib import error as ZlibError
 
 from ..containers.zipdirectory import DEFLATED, ENCRYPTED, FOLDER, MASKED, PATCHED, STORED, Member
-from ..errors import InertError
+from ..words import is_text
 from .allowed import TORCH
+from .ends import DISKS, Ends
+from .home import fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,10 +31,11 @@ if TYPE_CHECKING:
     from ..containers.zip import Zip
 
 _HEADER = Struct("<4s22x2H").unpack_from  # signature, name and extra length of a local header
-SEARCHED = 65535 + 22  # bytes at the end in which miniz looks for the end record
 AHEAD = 1 << 14  # bytes
+SMALL = 256  # bytes of a record that says something of the archive
 INFLATES = 1032  # times: the most that deflate makes of a byte
 OLDEST, NEWEST = 1, 10  # version records
+SAVE = ".data/serialization_id"
 
 
 class Reader:
@@ -52,9 +57,9 @@ class Reader:
         path = self.root + name
         members = self.archive.members
         if not self._plain:
-            return self._search(_lower(path))
+            return self._search(fold(path))
         if path not in members:
-            path = self._folded.get(_lower(path), "")
+            path = self._folded.get(fold(path), "")
         return members[path] if path else None
 
     def size(self, name: str) -> int | None:
@@ -70,12 +75,12 @@ class Reader:
 
     @cached_property
     def _folded(self) -> dict[str, str]:
-        return {_lower(name): name for name in self.archive.members}
+        return {fold(name): name for name in self.archive.members}
 
     @cached_property
     def _sorted(self) -> list[tuple[str, Member]]:
         """The directory in the order of miniz's heap sort."""
-        return heap_sorted([(_lower(member.name), member) for member in self._entries()])
+        return heap_sorted([(fold(member.name), member) for member in self._entries()])
 
     def _entries(self) -> Iterator[Member]:
         """All members in directory order, equal names included."""
@@ -107,16 +112,21 @@ class Reader:
             return "the file does not begin with PK\\3\\4, so torch takes it for the layout before 1.6"
         if where.shift:
             return "bytes lie before the archive, and its offsets do not count them"
-        if 22 + where.comment + where.trailing > SEARCHED:
-            return f"{where.trailing + where.comment:,} bytes follow the end record, and torch does not search that far"
+        ends = Ends(self.archive)
+        if ends.fault:
+            return ends.fault
         self.deflated = False
         members = self.archive.members
-        for entry in chain((member for name in members if (member := self._odd(name)) is not None), self.archive.shadowed):
-            damaged = (entry.method == STORED and entry.packed != entry.size) or (entry.size and not entry.packed)
+        odd = (self._odd(name) or (members[name] if ends.disk else None) for name in members)  # plain ones say disk 0
+        for entry in chain((member for member in odd if member is not None), self.archive.shadowed):
+            # of those whose time is not 0, it does not compare the sizes: it reads method and time as one number
+            damaged = (entry.method == STORED and not entry.time and entry.packed != entry.size) or (entry.size and not entry.packed)
             if damaged or entry.offset + 30 + entry.packed > size or entry.flags & MASKED:
                 return f"the directory's entry of {entry.name[:80]!r} is damaged, and torch opens no archive with such an entry"
+            if entry.disk not in (ends.disk, 1):
+                return DISKS
             self.deflated = self.deflated or entry.method == DEFLATED
-        return ""
+        return "" if len(members) + len(self.archive.shadowed) == self.archive.directory.count else "its directory is damaged"
 
     def _odd(self, name: str) -> Member | None:
         """The member, where it is not a plain stored one whose bytes may well lie inside the file."""
@@ -130,6 +140,8 @@ class Reader:
         if "/" not in next(iter(self.archive.members), ""):
             return "its records lie in no folder"
         for name in self.archive.members:
+            if not is_text(name.partition("\0")[0]):
+                return f"the name of {name[:80]!r} is no UTF-8"
             if not name.startswith(self.root):
                 return f"{name[:80]!r} lies outside the folder {self.root[:80]!r} of the first entry"
         return ""
@@ -149,9 +161,9 @@ class Reader:
         return "" if OLDEST <= number <= NEWEST else f"version {number} of the archive format; torch {TORCH} reads {OLDEST} to {NEWEST}"
 
     def _settings(self) -> str:
-        for name in ("data.pkl", ".format_version", "byteorder", ".storage_alignment"):
+        for name in ("data.pkl", ".format_version", "byteorder", ".storage_alignment", SAVE):
             if self.find(name):
-                why = self.trouble(name)
+                why = self.trouble(name, unread=name == ".format_version")
                 if why:
                     return f"{name}: {why}"
         if self.find("data.pkl") is None:
@@ -164,18 +176,28 @@ class Reader:
                 int(self.text(".storage_alignment"))
             except ValueError:
                 return ".storage_alignment is no number"
+        try:
+            self.text(SAVE).decode()
+        except UnicodeDecodeError:
+            return f"{SAVE} is no UTF-8"
         return ""
 
     def text(self, name: str) -> bytes:
-        """A small record's content, cut at 256 bytes; b"" where it cannot be read."""
+        """A small record's content, cut at 256 bytes, as far as torch reads it: what inflates to more than is promised is cut."""
         member = self.find(name)
+        if member is None:
+            return b""
+        start, wanted = self._start(member), min(member.size, SMALL)
+        if member.method == STORED:
+            return self.source.read(start, min(wanted, self.source.size - start))
         try:
-            return b"" if member is None else self.archive.span(member, 1 << 16).read()[:256]
-        except InertError:
+            return decompressobj(-MAX_WBITS).decompress(self.source.read(start, min(member.packed, AHEAD)), wanted)
+        except ZlibError:
             return b""
 
-    def trouble(self, name: str, mapped: bool = False) -> str:
-        """Why torch cannot read a record, "" where it can. ``mapped``: why it cannot map it, or would map what are not its values."""
+    def trouble(self, name: str, mapped: bool = False, unread: bool = False) -> str:
+        """Why torch cannot read a record, "" where it can. ``mapped``: why it cannot map it, or would map what are not its values.
+        ``unread``: whatever the record says is nothing to torch."""
         plain = self._whole.get(self.root + name) if self._plain else None
         if plain is not None:  # whatever differs takes the long way
             signature, n, x = self._head(plain[0])
@@ -188,8 +210,10 @@ class Reader:
             return "the record is encrypted or a patch"
         if member.method not in (STORED, DEFLATED):
             return f"compression method {member.method}; torch reads stored and deflated records only"
-        if member.marked & FOLDER and member.size and not mapped:
+        if member.marked & FOLDER and member.size and not mapped and not unread:
             return "it is marked as a folder: torch reads nothing of it, and takes for its bytes what happens to be in memory"
+        if member.method == DEFLATED and member.size <= SMALL and len(self.text(name)) != member.size:
+            return "its deflated data is damaged"
         if member.method == DEFLATED and member.size > INFLATES * (member.packed + 1):
             return f"{member.packed:,} deflated bytes cannot hold the {member.size:,} that the directory promises"
         if mapped and member.method == DEFLATED and member.size:
@@ -208,16 +232,15 @@ class Reader:
     def _header(self, member: Member, mapped: bool) -> str:
         if member.offset + 30 > self.source.size:
             return "its header lies beyond the end of the file"
-        head = self.source.read(member.offset, 30)
-        start = member.offset + 30 + int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:30], "little")
-        if head[:4] != b"PK\3\4" and not mapped:  # mmap=True takes the lengths from there and looks at nothing else
+        if self.source.read(member.offset, 4) != b"PK\3\4" and not mapped:  # mmap=True takes the lengths from there and looks no further
             return "its local header is damaged"
-        return "its bytes end beyond the file" if start + member.packed > self.source.size else ""
+        beyond = self._start(member) + max(member.packed, member.size * (member.method == STORED)) > self.source.size
+        return "its bytes end beyond the file" if beyond else ""
 
-
-def _lower(name: str) -> str:
-    """As miniz folds case: ASCII letters only."""
-    return name.lower() if name.isascii() else "".join(c.lower() if c.isascii() else c for c in name)
+    def _start(self, member: Member) -> int:
+        """Where its bytes begin, by the lengths in its local header."""
+        head = self.source.read(member.offset, 30)
+        return member.offset + 30 + int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:30], "little")
 
 
 def less(a: str, b: str) -> bool:

@@ -16,7 +16,7 @@ from ..pickle.nodes import Call, Dict, Global, List, Reference, shown
 from ..tensor import Tensor
 from ..tiled import Box, tiled
 from .arguments import Odd, dtype_of, integers, take, text
-from .compound import jagged, jagged_object, nested, quantized, sparse
+from .compound import broken, jagged, jagged_object, nested, quantized, sparse
 from .distributed import attributes, fields
 from .inline import list_tensor
 from .storages import TENSOR_TYPES
@@ -145,7 +145,7 @@ def _wrap(b: Rebuilder, layout: Layout, state: Any, offset: int) -> None:
     known = placements.placed(layout.type, state, layout.shape)
     nodes = _inner_tensors(b, state) if known is None else known.parts
     layout.components = {role: b.tensor(node) for role, node in nodes.items() if isinstance(node, Call) and node.dotted in REBUILD}
-    layout.fault = next((f"{role}: {part.fault}" for role, part in layout.components.items() if part.fault), "")
+    layout.fault = broken(layout.components)
     if known is None:
         return
     parts = layout.components

@@ -27,7 +27,7 @@ from .torch_pickle import pickled
 TYPE_CHECKING = False
 ALIGNMENT = 64  # of the records, in bytes, as torch has them
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from ..sink import Piece
@@ -106,9 +106,14 @@ def edited(content: TorchZip, builder: Builder, saved: Saved, options: Options) 
         if member.name.startswith(content.data) or name in ("data.pkl", "byteorder"):
             place = len(made)
     made[place:place] = [Record(f"{home}{key}", piece) for key, piece in storing.pieces.items()]
-    said = content.metadata().get("storage_alignment", "64")
-    archive = Archive(folder.rstrip("/"), made, int(said) if said.isdigit() and 0 < int(said) < 1 << 16 else 64)
+    archive = Archive(folder.rstrip("/"), made, alignment(content.metadata()))
     return Plan([File("", archive.size, archive.write)], notes=notes)
+
+
+def alignment(metadata: Mapping[str, str]) -> int:
+    """What a file's .storage_alignment says; PyTorch's own where that is nothing that storages can be aligned to."""
+    said = metadata.get("storage_alignment", "")
+    return int(said) if said.isascii() and said.isdecimal() and len(said) < 6 and 0 < int(said) < 1 << 16 else ALIGNMENT
 
 
 def keys_of(nodes: Sequence[Any]) -> set[str]:

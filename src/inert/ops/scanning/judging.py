@@ -13,10 +13,10 @@ from ...errors import TruncatedError
 from ...finding import Finding
 from ...pickle.begins import BEGINS
 from ...pickle.nodes import Call, Global
-from ...policy import CLEAN, DANGEROUS, judge
+from ...policy import CLEAN, DANGEROUS, judge, worst
 from ...torch.ndarray import raw_bytes
 from .calls import BY_ARGUMENTS, Calls, Pair, arguments_of
-from .verdicts import overall, verdict
+from .verdicts import verdict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class Names:
         for pair in self.worse - self.called:
             said = judge(*pair, made=True)
             self.names[pair].verdict, self.names[pair].why = said.verdict, said.why
-        return overall([*self.verdicts, *(name.verdict for name in self.names.values())])
+        return worst([*self.verdicts, *(name.verdict for name in self.names.values())])
 
     # -- documents ----------------------------------------------------------------------------------------------------------
 

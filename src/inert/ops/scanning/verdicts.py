@@ -10,11 +10,7 @@ unknown. All other findings are for information.
 
 from __future__ import annotations
 
-from ...policy import CLEAN, DANGEROUS, UNKNOWN, UNREADABLE, worst
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from ...policy import CLEAN, DANGEROUS, UNKNOWN, UNREADABLE
 
 VERDICTS = {
     **dict.fromkeys((
@@ -29,7 +25,8 @@ VERDICTS = {
     ), UNREADABLE),
     **dict.fromkeys((
         "pickle-calls-result", "pickle-elsewhere", "pickle-proto", "pickle-protocol", "pickle-buffer", "zip-stray", "zip-prefix",
-        "zip-count", "zip-case", "zip-local-fields", "storage-extra", "tar-duplicate", "package-source", "export-native",
+        "zip-count", "zip-case", "zip-local-fields", "zip-folder", "zip-masked",
+        "storage-extra", "tar-duplicate", "package-source", "export-native",
         "companion-missing", "text-name-unknown",
     ), UNKNOWN),
 }  # fmt: skip
@@ -38,9 +35,3 @@ VERDICTS = {
 def verdict(code: str) -> str:
     """The least bad verdict of a file that has a finding of this code."""
     return VERDICTS.get(code, CLEAN)
-
-
-def overall(verdicts: Iterable[str]) -> str:
-    """The verdict of a whole: what is known to be dangerous is called that, also where something else could not be read."""
-    found = set(verdicts)
-    return DANGEROUS if DANGEROUS in found else worst(found)
