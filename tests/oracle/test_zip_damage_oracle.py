@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,39 @@ def test_an_archive_with_one_thing_wrong(label: str, tmp_path: Path) -> None:
     path = tmp_path / "m.pt"
     path.write_bytes(WRONG[label])
     compared(path)
+
+
+SMALL = [
+    ("byteorder", b"x"),
+    ("byteorder", b""),
+    (".data/serialization_id", b"\xff"),
+    ("version", b"x"),
+    ("version", b"11"),
+    ("version", b"3x"),
+]
+
+
+@pytest.mark.parametrize(("record", "said"), [*SMALL, ("other/foo", b"x"), ("\xff", b"x"), (".storage_alignment", b"x")])
+def test_what_stops_torch_jit_load_and_what_torch_load(record: str, said: bytes, tmp_path: Path) -> None:
+    """torch.load asks for the names of all records before it hands a TorchScript archive on; neither looks at byteorder then."""
+    path, made = tmp_path / "m.pt", tmp_path / "made.pt"
+    torch.jit.save(torch.jit.script(torch.nn.Linear(2, 2)), path)
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(made, "w") as new:
+        root = old.namelist()[0].partition("/")[0]
+        for name in old.namelist():
+            new.writestr(name, said if name == f"{root}/{record}" else old.read(name))
+        if f"{root}/{record}" not in old.namelist():
+            new.writestr(record if "/" in record else f"{root}/{record.replace(chr(255), 'x~x')}", said)
+    made.write_bytes(made.read_bytes().replace(b"x~x", b"x\xffx"))
+    with inert.open(made) as ckpt:
+        answers = loads(ckpt)
+    for kind, load in (("jit", torch.jit.load), ("full", lambda file: torch.load(file, weights_only=False))):
+        try:
+            load(made)
+        except Exception:  # whatever torch raises is its answer
+            assert not answers[kind]["ok"], kind
+        else:
+            assert answers[kind]["ok"], (kind, answers[kind]["why"])
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -15,6 +15,7 @@ from struct import Struct
 from ..errors import FormatError, LimitError, TruncatedError, UnsupportedError
 from ..finding import Finding
 from ..source import Span
+from ..words import counted, is_text
 from .deflated import inflate
 from .zipdirectory import DEFLATED, ENCRYPTED, FOLDER, FULL32, MASKED, PATCHED, STORED, Member, Members, find_directory, marks, member_name
 
@@ -210,7 +211,11 @@ class Zip:
 
 def _told(members: list[Member]) -> list[Finding]:
     """What the directory says of its members: methods that nobody reads, compression, encryption, no checksums."""
+    odd = [member for member in members if not is_text(member.name)]
     found: list[Finding] = []
+    if odd:
+        text = f"{counted(len(odd), 'name', 'are')} no UTF-8, such as {odd[0].name[:80]!r}"
+        found.append(Finding("zip-text", text, odd[0].name, odd[0].offset))
     for member in members:
         if member.flags & MASKED or member.marked & FOLDER:
             found += marks(member)

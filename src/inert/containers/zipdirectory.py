@@ -182,7 +182,7 @@ def find_directory(source: Source) -> Directory:
 def _directory(source: Source, tail: bytes, tail_at: int, at: int) -> Directory:
     _, disk, cd_disk, n_here, count, size, offset, comment = _END.unpack_from(tail, at)
     end, narrow, notes = tail_at + at, (count, size, offset), []
-    wide = _zip64_end(source, tail, tail_at, at)
+    wide = _zip64_end(source, tail, tail_at, at, offset)
     if wide:
         end, disk, cd_disk, n_here, count, size, offset = wide
         full = [n == (FULL16 if i == 0 else FULL32) for i, n in enumerate(narrow)]
@@ -206,11 +206,13 @@ def _directory(source: Source, tail: bytes, tail_at: int, at: int) -> Directory:
     return found
 
 
-def _zip64_end(source: Source, tail: bytes, tail_at: int, at: int) -> tuple[int, int, int, int, int, int, int] | None:
+def _zip64_end(source: Source, tail: bytes, tail_at: int, at: int, start: int) -> tuple[int, int, int, int, int, int, int] | None:
     if at < 20 or not tail.startswith(b"PK\6\7", at - 20):
         return None
     _, _, offset, _ = _LOCATOR.unpack_from(tail, at - 20)
-    for place in (offset, tail_at + at - 20 - 56):  # where the locator says, or right before it (bytes before the archive)
+    # where the locator says; or right before it, where bytes before the archive make it and the end record's own offset wrong
+    shifted = start + 4 > source.size or source.read(start, 4) != b"PK\1\2"
+    for place in (offset, tail_at + at - 20 - 56)[: 1 + shifted]:
         if 0 <= place <= source.size - 56:
             record = source.read(place, 56)
             if record[:4] == b"PK\6\6":

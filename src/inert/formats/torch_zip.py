@@ -27,7 +27,7 @@ from ..words import counted, is_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from ..limits import Limits
@@ -130,6 +130,8 @@ class TorchZip(Content):
         self.order = self._order()
         self._version()
         self._alignment()
+        if not is_text(self._small(ID, errors="surrogateescape") or ""):
+            self._note("zip-text", f"{ID} is no UTF-8", self.folder + ID)
 
     def _note(self, code: str, text: str, part: str, offset: int | None = None) -> None:
         self._notes.append(Finding(code, text, part, offset))
@@ -238,19 +240,10 @@ class TorchZip(Content):
         return self.label + record.removeprefix(self.folder)
 
     def notes(self) -> list[Finding]:
-        found = [*self.archive.notes, *self._notes, *self.archive.later(), *self._texts()]
+        found = [*self.archive.notes, *self._notes, *self.archive.later()]
         if self._document is not None:
             found += document_notes(self._document) + self._strays(self._document)
         return found
-
-    def _texts(self) -> Iterator[Finding]:
-        """What torch makes texts of, and fails."""
-        odd = [name for name in self.archive.members if not is_text(name)]
-        if odd:
-            yield Finding("zip-text", f"{counted(len(odd), 'record', 'have')} names that are no UTF-8, such as {odd[0][:80]!r}", odd[0])
-        said = self._small(ID, errors="surrogateescape")
-        if said is not None and not is_text(said):
-            yield Finding("zip-text", f"{ID} is no UTF-8", self.folder + ID)
 
     def _strays(self, document: Document) -> list[Finding]:
         """The records of storages that the pickle does not ask for."""

@@ -21,6 +21,7 @@ from ..finding import Finding
 from ..names import HERE, Joined
 from ..pickle.decode import Document, decode
 from ..tensor import Tensor
+from ..torch.home import find_root
 from ..torch.mobile import BYTECODE_VERSION, EXTRA_FILES, OPERATOR_VERSION, SOURCES, Mobile
 from ..torch.script import ScriptBuilder, Table, module_tree, tensor_of
 from ..words import counted
@@ -56,6 +57,7 @@ def claims(source: Source, limits: Limits) -> Zip | str | None:
     archive = opened(source, limits)
     if archive is None:
         return None
+    find_root(archive)  # which respells names
     root = folder(archive)
     names = archive.members
     if any(f"{root}{name}" in names for name in OTHERS):

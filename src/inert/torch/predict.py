@@ -130,10 +130,12 @@ def _script(ckpt: Any) -> dict[str, Answer]:
     if "constants.pkl" not in pickles:
         return nowhere("it holds no constants.pkl: only the lite interpreter reads it")
     with ckpt.content.source.steady():
-        why = _compiled(ckpt)
+        reader = Reader(ckpt.content.archive)
+        why = f"torch {TORCH} cannot open the file: {reader.closed}" if reader.closed else _compiled(ckpt)
+        handing = why or (f"torch {TORCH} cannot open the file: {reader.unlisted}" if reader.unlisted else "")
     only = no(f"{HANDS} with weights_only=False alone; torch {TORCH} refuses its default, True")
     return loading(
-        no(why) if why else yes(f"{HANDS}, which compiles the code in the file"),
+        no(handing) if handing else yes(f"{HANDS}, which compiles the code in the file"),
         only,
         no(f"{HANDS}, which maps nothing"),
         no(why) if why else yes(f"torch.jit.load of torch {TORCH} reads it, if it has every operator that the code calls"),
@@ -142,16 +144,12 @@ def _script(ckpt: Any) -> dict[str, Answer]:
 
 def _compiled(ckpt: Any) -> str:
     """Why torch.jit.load fails on an archive, as far as can be told without compiling it; "" for no reason."""
-    archive = ckpt.content.archive
-    fault = Reader(archive).fault
-    if fault:
-        return f"torch {TORCH} cannot open the file: {fault}"
     stops = unknown(
         {name.rpartition("/")[2]: ckpt.pickles[name] for name in ckpt.pickles if name.endswith(("/data.pkl", "/constants.pkl"))}
     )
     if stops:
         return f"torch {TORCH} stops: {stops}"
-    families, damage = absent(archive, ckpt.content.folder)
+    families, damage = absent(ckpt.content.archive, ckpt.content.folder)
     if families:
         return f"its code calls operators of {listed(families)}, which torch {TORCH} does not have: load their libraries first"
     return damage

@@ -39,7 +39,8 @@ SAVE = ".data/serialization_id"
 
 
 class Reader:
-    """The archive with torch's eyes. ``fault``: why torch cannot open it at all, "" where it can."""
+    """The archive with torch's eyes. ``closed``: why torch's reader cannot open it at all, "" where it can; ``unlisted``: why torch.load,
+    which asks for the names of all records, cannot; ``fault``: either, or what stops it at the small records beside data.pkl."""
 
     def __init__(self, archive: Zip) -> None:
         self.archive = archive
@@ -48,7 +49,10 @@ class Reader:
         self._ahead, self._at = b"", 0  # bytes that were read, and where they begin
         first = next(iter(archive.members), "")
         self.root = first.partition("/")[0] + "/"
-        self.fault = self._directory() or self._names() or self._version() or self._settings()
+        self.deflated = False
+        self.closed = self._directory() or self._version()
+        self.unlisted = self.closed or self._names()
+        self.fault = self.unlisted or self._settings()
 
     # -- looking up ---------------------------------------------------------------------------------------------------------
 
@@ -115,7 +119,6 @@ class Reader:
         ends = Ends(self.archive)
         if ends.fault:
             return ends.fault
-        self.deflated = False
         members = self.archive.members
         odd = (self._odd(name) or (members[name] if ends.disk else None) for name in members)  # plain ones say disk 0
         for entry in chain((member for member in odd if member is not None), self.archive.shadowed):
@@ -126,7 +129,9 @@ class Reader:
             if entry.disk not in (ends.disk, 1):
                 return DISKS
             self.deflated = self.deflated or entry.method == DEFLATED
-        return "" if len(members) + len(self.archive.shadowed) == self.archive.directory.count else "its directory is damaged"
+        if len(members) + len(self.archive.shadowed) != self.archive.directory.count:
+            return "its directory is damaged"
+        return "" if "/" in next(iter(members), "") else "its records lie in no folder"
 
     def _odd(self, name: str) -> Member | None:
         """The member, where it is not a plain stored one whose bytes may well lie inside the file."""
@@ -137,8 +142,6 @@ class Reader:
         return None
 
     def _names(self) -> str:
-        if "/" not in next(iter(self.archive.members), ""):
-            return "its records lie in no folder"
         for name in self.archive.members:
             if not is_text(name.partition("\0")[0]):
                 return f"the name of {name[:80]!r} is no UTF-8"
