@@ -121,7 +121,7 @@ def test_names_that_are_no_utf8_lose_nothing(raw: bytes) -> None:
     (name,) = opened.members
     assert name.encode("utf-8", "surrogateescape") == raw
     assert content(opened, name) == opened.content(name).read() == b"content"
-    assert [note.code for note in opened.later()] == ["zip-text"]  # torch.load makes texts of them, and stops
+    assert [note.code for note in opened.later()] == (["zip-text"] if max(raw) > 127 else [])  # torch.load makes texts of them
 
 
 def test_fields_of_the_local_header_are_only_looked_at_for_lengths() -> None:
