@@ -1,8 +1,8 @@
 """``inert.verify``: everything that can be checked of a checkpoint, and a word on what cannot.
 
 Knows: how the notes of reading, the checks of a format and those of what is wrapped around it become one list, worst first; that a file
-which cannot be opened is a finding like any other; and the census of NaN and infinities.
-Refuses to know: what is checked. Formats own their checks (``Content.checks``).
+which cannot be opened is a finding like any other.
+Refuses to know: what is checked. Formats own their checks (``Content.checks``); those of tensors are in verify_tensors.py.
 
 Every check reads in bounded pieces, in several threads; nothing is mapped, and memory does not grow with the file.
 """
@@ -19,22 +19,19 @@ from ..finding import ERROR, INFO, WARNING, Finding
 from ..formats import identify
 from ..limits import DEFAULT
 from ..reading import hold
-from ..words import counted, is_text
+from . import verify_tensors as tensors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any, BinaryIO
 
     from ..content import Content
-    from ..layout import Storage
     from ..limits import Limits
     from ..source import Source
-    from ..tensor import Tensor
 
 ORDER = {ERROR: 0, WARNING: 1, INFO: 2}
 THREADS = 8  # at most: more only wait for the same disk
-SPARE, TIMES = 64 << 20, 4  # bytes of elements that are looked at: so many, and so many times those that are stored
 DISTCP = ".distcp"
 ALONE = 16 << 20  # bytes of a file that one thread checks as quickly
 
@@ -154,7 +151,7 @@ def _examine(content: Content, made: Verification, tally: Tally, census: bool) -
 
     told(lambda: _opened(checkpoint))
     told(lambda: checkpoint.notes if made.error is None else [*content.wrapper_notes, *content.notes()])
-    inspector = Inspector(tally, lambda: viewed(checkpoint.tensors) if made.error is None else {})
+    inspector = Inspector(tally, lambda: tensors.viewed(checkpoint.tensors) if made.error is None else {})
     with ExitStack() as stack:
         try:
             stack.enter_context(content.source.steady())
@@ -168,10 +165,10 @@ def _examine(content: Content, made: Verification, tally: Tally, census: bool) -
         if content.covered:  # the wrapper's checksum vouches for what is inside
             tally.unchecked[inside:] = [one for one in tally.unchecked[inside:] if one.file != content.source.name]
         if made.error is None:
-            told(lambda: sparse(checkpoint.tensors, made, inspector))
-            told(lambda: names(checkpoint.tensors, content.format))
+            told(lambda: tensors.sparse(checkpoint.tensors, made, inspector))
+            told(lambda: tensors.names(checkpoint.tensors, content.format))
         if census and made.error is None:
-            told(lambda: _census(checkpoint.tensors, made, inspector))
+            told(lambda: tensors.census(checkpoint.tensors, made, inspector))
         told(lambda: _left(stack))
     if made.error is None:
         for one in found:  # reading knows records, and no tensors
@@ -215,101 +212,3 @@ def ordered(found: list[Finding]) -> list[Finding]:
     told = {name for one in found if one.severity == ERROR and one.code != "tensor-damaged" for name in one.tensors}
     left = [one for one in once.values() if one.code != "tensor-damaged" or not told.issuperset(one.tensors)]
     return sorted(left, key=lambda one: ORDER[one.severity])
-
-
-def viewed(tensors: Mapping[str, Tensor]) -> dict[str, tuple[str, ...]]:
-    """The names of the tensors that view each storage, by its key."""
-    made: dict[str, dict[str, None]] = {}
-    for name, tensor in tensors.items():
-        todo, seen = [tensor], 0
-        while todo and seen < 1 << 16:
-            one = todo.pop()
-            seen += 1
-            storage = one.storage
-            if storage is not None:
-                made.setdefault(storage.key, {})[name] = None
-            todo += one.components.values()
-    return {key: tuple(names) for key, names in made.items()}
-
-
-def names(tensors: Mapping[str, Tensor], format: str) -> Iterator[Finding]:
-    """Names that no encoding holds. TensorFlow's are bytes, and may be any."""
-    if format.startswith("tf-"):
-        return
-    odd = [name for name in tensors if not is_text(name)]
-    if odd:
-        yield Finding(
-            "tensor-name", f"{counted(len(odd), 'name', 'hold')} lone surrogates, such as {odd[0][:80]!r}", odd[0], None, tuple(odd)
-        )
-
-
-class Budget:
-    """How many bytes of elements may be looked at: some times as many as are stored. A file may say a million tensors over the same bytes,
-    or large ones over few."""
-
-    def __init__(self, tensors: Mapping[str, Tensor]) -> None:
-        self.tensors = tensors
-        self.left = -1
-
-    def spend(self, size: int) -> bool:
-        """Whether so many are still to be had."""
-        if self.left < 0:
-            self.left = SPARE + TIMES * sum({id(one): one.nbytes for one in self._storages()}.values())
-        if size > self.left:
-            return False
-        self.left -= size
-        return True
-
-    def _storages(self) -> Iterator[Storage]:
-        for tensor in self.tensors.values():
-            for one in (tensor, *tensor.components.values()):
-                if one.storage is not None and not one.fault:
-                    yield one.storage
-
-
-def sparse(tensors: Mapping[str, Tensor], made: Verification, inspector: Inspector) -> Iterator[Finding]:
-    """The indices of sparse tensors lie inside of their shapes: torch itself looks only when it is told to."""
-    budget = Budget(tensors)
-    for name, tensor in tensors.items():
-        if tensor.kind.startswith("sparse") and not tensor.fault:
-            from .sparse import wrong
-
-            if not budget.spend(sum(one.nbytes for role, one in tensor.components.items() if role != "values")):
-                inspector.note("indices that are far more than the bytes behind them", made.file, name, None, (name,))
-                continue
-
-            said = wrong(tensor, inspector)
-            if said:
-                yield Finding("sparse-indices", said, name, None, (name,))
-
-
-# -- census -----------------------------------------------------------------------------------------------------------------------
-
-
-def _census(tensors: Mapping[str, Tensor], made: Verification, inspector: Inspector) -> Iterator[Finding]:
-    """NaN and infinities of every tensor of floats, and bytes of bool tensors that are neither 0 nor 1. Views of the same elements are
-    counted once for each name, and read once."""
-    from .census import counted
-
-    same: dict[Any, list[str]] = {}
-    for name, tensor in tensors.items():
-        place = (tensor.storage, tensor.offset, tensor.shape, tensor.strides) if tensor.storage is not None else name
-        same.setdefault(place, []).append(name)
-    made.census = {}
-    budget = Budget(tensors)
-    jobs = []
-    for names in same.values():
-        if budget.spend(tensors[names[0]].nbytes):
-            jobs.append(names)
-        else:
-            inspector.note("elements that are far more than the bytes behind them: not counted", made.file, names[0], None, tuple(names))
-    for names, counts in zip(jobs, inspector.each(lambda job: counted(tensors[job[0]], inspector), jobs), strict=True):
-        if counts is not None:
-            made.census.update((name, counts) for name in names)
-    for code, keys, text in (("values-nan", ("nan", "inf"), "NaN or infinite values"), ("values-bool", ("odd",), "bytes that are no bool")):
-        hit = {name: sum(counts[key] for key in keys) for name, counts in made.census.items()}
-        names = [name for name, count in hit.items() if count]
-        if names:
-            worst = max(names, key=hit.__getitem__)
-            total = f"{len(names):,} of {len(hit):,} tensors hold {text}, such as {hit[worst]:,} in {worst[:200]!r}"
-            yield Finding(code, total, made.file, None, tuple(names))
