@@ -8,6 +8,7 @@ import pytest
 
 import inert
 from inert.torch.predict import loads
+from tests.makers import Entry, zip_bytes
 from tests.zipdamage import damaged, named, whole, wrong
 
 WRONG = dict(wrong())
@@ -70,3 +71,10 @@ def test_the_byte_order_is_that_of_the_record_that_torch_finds(tmp_path: Path) -
     path.write_bytes(whole(byteorder=b"big").replace(b"archive/byteorder", b"archive/BYTEORDER"))
     with inert.open(path) as ckpt:
         assert ckpt.metadata["byteorder"] == "big"
+
+
+def test_what_matters_to_torch_alone_is_not_said_of_other_archives(tmp_path: Path) -> None:
+    """A zip archive around a checkpoint, with names in Latin-1 and two that differ by case."""
+    path = tmp_path / "around.zip"
+    path.write_bytes(zip_bytes([Entry("m.pt", whole()), Entry(b"gr\xfcn.txt", b"x"), Entry("A.txt", b"x"), Entry("a.txt", b"x")]))
+    assert not [one for one in inert.verify(path).findings if one.severity == "error"]

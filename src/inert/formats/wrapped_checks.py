@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 SUMMED = ("gzip", "xz", "bzip2", "zlib", "joblib-zfile")
 FLAGGED = {"zstd": (4, 4), "lz4": (4, 4)}  # where the frame header's flags stand, and which of them says that a checksum follows
 EXTRA, NAME, COMMENT, HEADER_CRC = 4, 8, 16, 2  # flags of a gzip header
+TORCHS = ("zip-deflated", "zip-crc-none", "zip-case", "zip-text")  # findings that matter to torch alone, which reads no such archive
 HEAD = 1 << 16
 
 
@@ -82,7 +83,7 @@ def members(archive: Archive, names: set[str], inspector: Inspector) -> Iterator
         yield from zipentries.entries(held, found, inspector)
         yield from zipentries.ends(held, found, inspector)
         yield from zipcheck.records(held, found, inspector, lambda record: ())
-        yield from (note for note in held.later() if note.code not in ("zip-deflated", "zip-crc-none"))
+        yield from (note for note in held.later() if note.code not in TORCHS)
         return
     yield from tar_fillers(held, inspector)
     rest = [one for name, one in held.members.items() if name not in names]
