@@ -250,6 +250,7 @@ def test_a_text_is_no_pickle(text: bytes) -> None:
         opened(text)
 
 
+@pytest.mark.no_cover
 def test_noise_is_no_pickle() -> None:
     rng = random.Random(1)
     for _ in range(3000):

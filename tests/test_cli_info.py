@@ -138,6 +138,7 @@ def test_the_versions_that_take_it(run: Run) -> None:
     assert "by version: taken by torch 2.1 to 2.15; torch 2.0 stops: " in text
 
 
+@pytest.mark.no_cover
 def test_as_many_sections_as_there_are_keys(run: Run, tmp_path: Path) -> None:
     count = 30_000
     state: dict[str, Any] = dict.fromkeys((f"t{i}" for i in range(count)), tensor(storage("0", 6), (2, 3)))

@@ -346,6 +346,7 @@ def test_what_the_real_programs_saw(run: Run, table: Path) -> None:
         assert row["shape"] == wanted["shape"] or row["bits"] < 8
 
 
+@pytest.mark.no_cover
 @needs_corpus
 @pytest.mark.corpus
 @pytest.mark.parametrize("name", ["pickle/deep_dict_200k.pt", "pickle/dag_bomb_dict_tensors.pt", "pickle/dag_bomb_tuple.pt"])

@@ -400,6 +400,7 @@ def test_a_bad_expression_is_told(tmp_path: Path) -> None:
         inert.convert(LIGHTNING, tmp_path / "x.ckpt", rename={"net": r"\7"})
 
 
+@pytest.mark.no_cover
 def test_renaming_many_entries_of_many_dicts_is_quick(tmp_path: Path) -> None:
     state = {"state": {i: {"exp_avg": np.zeros(1, "f4")} for i in range(5_000)}}
     inert.save(state, tmp_path / "x.pt", sync=False)

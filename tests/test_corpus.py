@@ -107,6 +107,7 @@ def proven_wrong(path: Path) -> set[str]:
     return next((texts for name, (_, texts) in WRONG.items() if path.name.startswith(name)), set())
 
 
+@pytest.mark.no_cover
 @pytest.mark.corpus
 @pytest.mark.skipif(not REAL, reason="the shared corpus of real files does not lie beside the repository")
 @pytest.mark.parametrize("kind", KINDS)
@@ -168,6 +169,7 @@ def test_the_reference_vector_is_read_to_the_byte() -> None:
 TENSORFLOW = sorted((SHARED / "tf").rglob("*.expected.json")) if SHARED.is_dir() else []
 
 
+@pytest.mark.no_cover
 @pytest.mark.corpus
 @pytest.mark.skipif(not TENSORFLOW, reason="the shared corpus of real files does not lie beside the repository")
 def test_real_tensorflow_checkpoints() -> None:

@@ -42,6 +42,7 @@ def test_bytes_beyond_every_unit() -> None:
     assert size(1 << 4096) == "10^1233 B"
 
 
+@pytest.mark.no_cover
 def test_info_names_few_of_a_great_many_blocked_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "many.pkl"
     path.write_bytes(b"\x80\4(" + b"".join(b"cm\nn%d\n" % at for at in range(30_000)) + b"t.")
@@ -67,6 +68,7 @@ def test_a_broken_pickle_is_gone_once_nobody_has_it(data: bytes) -> None:
         gc.enable()
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("data", [b"\x80\2(" * 20_000, b"cos\nsystem\n" * 5_000])
 def test_places_that_look_like_beginnings_are_tried_for_a_while(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "gap.bin"

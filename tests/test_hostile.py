@@ -111,6 +111,7 @@ def marks() -> set[str]:
     return set(os.listdir(MARKS)) if MARKS.is_dir() else set()
 
 
+@pytest.mark.no_cover
 def test_no_hostile_file_of_ours_does_anything(tmp_path: Path) -> None:
     made = maker("make_hostile").everything()
     for name, data in made.items():
@@ -129,6 +130,7 @@ def test_no_hostile_file_of_ours_does_anything(tmp_path: Path) -> None:
     assert not wrong, wrong
 
 
+@pytest.mark.no_cover
 def test_the_committed_files_are_what_their_maker_makes() -> None:
     made = maker("make_hostile")
     small = {name: data for name, data in made.everything().items() if len(data) <= made.SMALL}
@@ -216,6 +218,7 @@ def test_a_strict_reader_refuses_a_file_with_a_damaged_tensor(name: str) -> None
 # ------------------------------------------------------------------------------------------------------------- the shared corpus
 
 
+@pytest.mark.no_cover
 @pytest.mark.corpus
 @pytest.mark.parametrize("kind", ["malicious", "broken"])
 def test_the_shared_corpus(kind: str) -> None:

@@ -81,6 +81,7 @@ def write_set(home: Path, kind: str, count: int) -> Path:
     return home
 
 
+@pytest.mark.no_cover
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
 @pytest.mark.parametrize("kind", ["safetensors", "bin"])
 def test_a_set_of_more_shards_than_descriptors(kind: str, tmp_path: Path) -> None:

@@ -197,6 +197,7 @@ def test_what_holds_no_tensor_costs_no_path() -> None:
         assert told(checkpoint) == []
 
 
+@pytest.mark.no_cover
 def test_two_hundred_thousand_levels() -> None:
     depth = 200_000
     data = b"\x80\2" + b"}X\1\0\0\0d" * depth + dumps(weight())[2:-1] + b"s" * depth + b"."

@@ -257,6 +257,7 @@ def test_a_name_that_is_no_text(name: Any, tmp_path: Path) -> None:
             assert "value-odd" in codes(found)
 
 
+@pytest.mark.no_cover
 def test_a_name_that_is_very_deep(tmp_path: Path) -> None:
     deep = b"(" * 300_000 + b"t" * 300_000
     data = b"\x80\x02cjoblib.numpy_pickle\nNDArrayWrapper\n)\x81}X\x08\x00\x00\x00filename" + deep + b"sb."
@@ -312,6 +313,7 @@ def test_any_cut_of_any_file_gives_a_result_or_a_refusal(writer: str, tmp_path: 
         path.write_bytes(data)
 
 
+@pytest.mark.no_cover
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_any_change_of_any_file_gives_a_result_or_a_refusal(tmp_path: Path, draw: Any) -> None:

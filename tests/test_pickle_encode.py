@@ -85,6 +85,7 @@ VALUES: dict[str, Any] = {
 }  # fmt: skip
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("name", VALUES)
 def test_new_values_are_written_as_cpython_does(name: str, protocol: int) -> None:
@@ -264,6 +265,7 @@ DEEPS = {
 }
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", DEEPS)
 def test_deep_and_wide_graphs_cost_what_their_bytes_do(name: str) -> None:
     document = sound(DEEPS[name])
@@ -352,6 +354,7 @@ def test_rows_are_copied_or_written_step_by_step_to_the_same_effect(fill: list[s
         assert made == dumps([fill, {names[i]: state[names[i]] for i in chosen}]), chosen
 
 
+@pytest.mark.no_cover
 @given(changed())
 @settings(max_examples=300, deadline=None)
 def test_rows_among_odd_opcodes(data: bytes) -> None:
@@ -424,6 +427,7 @@ def _law(path: Path) -> list[tuple[str, bool]]:
     return found
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_committed_files_come_out_as_they_were(folder: str) -> None:
     for path in sorted(HERE.rglob(f"{folder}/*")):
@@ -441,6 +445,7 @@ REAL = [folder for folder in ("torch", "lightning", "thirdparty", "vector", "mal
 AS_WRITTEN = ("torch", "lightning", "thirdparty", "vector")
 
 
+@pytest.mark.no_cover
 @pytest.mark.corpus
 @pytest.mark.skipif(not REAL, reason="the shared corpus of real files does not lie beside the repository")
 @pytest.mark.parametrize("folder", REAL)

@@ -517,6 +517,7 @@ def test_what_is_done_to_a_class_or_a_persistent_object_is_a_call() -> None:
     assert (call.how, type(call.function), call.dotted) == ("BUILD", Reference, "")
 
 
+@pytest.mark.no_cover
 @settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_recorded_positions_are_those_of_pickletools(data: st.DataObject) -> None:
@@ -594,6 +595,7 @@ def test_no_memory_is_given_for_a_memo_index(index: int) -> None:
     assert peak(lambda: sound(b"Np%d\n." % (10**4000))) < 200_000
 
 
+@pytest.mark.no_cover
 def test_a_million_levels() -> None:
     for data, step in (
         (b"]" * DEEP + b"a" * (DEEP - 1) + b".", lambda node: node.items[0] if node.items else None),
@@ -642,6 +644,7 @@ def test_nothing_is_hashed_or_compared() -> None:
     assert len(sound(b"\x8f(" + b"])}" * 3 + b"\x90.").items) == 9
 
 
+@pytest.mark.no_cover
 def test_marks_are_counted() -> None:
     assert sound(b"(" * 99_999 + b"t" * 99_999 + b".")
     document = read(b"(" * 11, marks=10)

@@ -239,6 +239,7 @@ def test_ints_of_every_width() -> None:
     assert [call.arguments[3] for call in found] == [(1, n) for n in numbers]
 
 
+@pytest.mark.no_cover
 def test_many_tensors_are_rows_beyond_65536_memo_entries() -> None:
     document, rows = check(dumps(state(9500)))
     assert rows > 9400
@@ -248,6 +249,7 @@ def test_many_tensors_are_rows_beyond_65536_memo_entries() -> None:
     assert [call.arguments[0].pid[2] for call in document.root.flat[1::2]] == [str(i) for i in range(9500)]
 
 
+@pytest.mark.no_cover
 def test_a_series_longer_than_one_addition_covers() -> None:
     """The memo indices of 8,192 entries are checked in one step; a wrong one in the second thousand of rows is still seen."""
     data = dumps([FILL, state(3000)])
@@ -489,6 +491,7 @@ def test_rows_count_as_the_opcodes_they_are_made_of() -> None:
     assert isinstance(short.fault, LimitError)
 
 
+@pytest.mark.no_cover
 def test_more_rows_than_a_slice_of_opcodes() -> None:
     data = dumps(state(60_000))
     count = sum(1 for _ in pickletools.genops(data))
@@ -556,12 +559,14 @@ def changed(draw: st.DrawFn) -> bytes:
     return bytes(data)
 
 
+@pytest.mark.no_cover
 @settings(max_examples=800, deadline=None)
 @given(changed())
 def test_any_change_to_a_pickle_with_rows(data: bytes) -> None:
     check(data)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("on", QUICK, ids=["short", "long"])
 def test_every_single_byte_flipped_in_three_records(on: Start) -> None:
     data = on.head + record(on.first) + named("w", on.first + 7) + named("v", on.first + 15) + b"l."
@@ -570,6 +575,7 @@ def test_every_single_byte_flipped_in_three_records(on: Start) -> None:
             check(data[:at] + bytes([value]) + data[at + 1 :])
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("on", QUICK, ids=["short", "long"])
 def test_random_programs_of_record_pieces(on: Start) -> None:
     rng = random.Random(5)

@@ -99,6 +99,7 @@ def test_names_on_the_stack_are_those_that_python_imports() -> None:
         assert len(asked) == 4
 
 
+@pytest.mark.no_cover
 def test_a_pickle_that_is_cut() -> None:
     """Cut anywhere, a pickle gives the rows of what is whole, and one that says where it ends."""
     data = pickles()[0][1]

@@ -373,6 +373,7 @@ def lightning_with(value: bytes) -> bytes:
     return b"\x80\x02" + value + b"q\x000}q\x01(" + body + b"u."
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "data",
     [

@@ -144,6 +144,7 @@ def test_arrays_as_numpy_pickles_them(make: Callable[[], Any], protocol: int) ->
     assert not [finding for finding in report.findings if finding.code == "pickle-odd-arguments"]
 
 
+@pytest.mark.no_cover
 def test_many_calls_may_share_what_they_are_given() -> None:
     fields = b"}(" + b"".join(text(str(at)) + of(dtype("i1"), number(at)) for at in range(2000)) + b"uq\1"
     types = dtype("V2000", THREE, BAR, NONE, NONE, b"h\1", number(2000), number(1), number(0)) * 2000

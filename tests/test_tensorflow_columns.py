@@ -110,6 +110,7 @@ def test_a_block_says_the_same_as_columns(items: list[tuple[bytes, bytes]], ever
     assert (made is not None) == usual, "or nothing would be gained"
 
 
+@pytest.mark.no_cover
 @settings(max_examples=400)
 @given(BLOCKS, st.lists(st.tuples(st.integers(0, 1 << 14), st.integers(0, 255)), min_size=1, max_size=4), st.sampled_from([3, 16]))
 def test_a_mutant_is_never_read_otherwise(items: list[tuple[bytes, bytes]], changes: list[tuple[int, int]], every: int) -> None:

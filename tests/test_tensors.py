@@ -208,6 +208,7 @@ INDEX = st.one_of(
 )
 
 
+@pytest.mark.no_cover
 @settings(max_examples=500, deadline=None)
 @given(st.data())
 def test_any_slice_is_numpys(data: st.DataObject) -> None:

@@ -559,6 +559,7 @@ def test_copies_are_in_proportion_to_the_pickle() -> None:
         opened(many)
 
 
+@pytest.mark.no_cover
 def test_what_is_large_once_is_no_bomb() -> None:
     assert len(value({str(i): i for i in range(50_000)})) == 50_000
     assert len(value([None] * 300_000)) == 300_000

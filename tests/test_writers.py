@@ -783,6 +783,7 @@ def test_an_empty_array_does_not_part_those_around_it(tmp_path: Path) -> None:
         np.testing.assert_array_equal(ckpt.tensors["b"].numpy(), base[40:])
 
 
+@pytest.mark.no_cover
 def test_many_views_of_one_array_take_linear_time(tmp_path: Path) -> None:
     base = np.zeros((60_000, 2), np.float32)
     start = time.perf_counter()

@@ -210,6 +210,7 @@ def test_extra_fields_beyond_four_gigabytes() -> None:
     assert archive.heads[0][30 + len("a/data/0") :].startswith(bytes.fromhex("0100 1000 4000000001000000 0000000000000000"))
 
 
+@pytest.mark.no_cover
 def test_more_records_than_sixteen_bits_count(tmp_path: Path) -> None:
     path = tmp_path / "many.pt"
     archive = Archive("m", [Record(f"data/{i}", b"") for i in range(66_006)], 1)
