@@ -138,7 +138,7 @@ def test_names_are_escaped(run: Run, tmp_path: Path) -> None:
     assert code == 1  # a name that is no UTF-8 stops torch.load
     assert "\x1b" not in out
     assert "archive/\\x1b[2J\\u202eevil" in out
-    assert "archive/\\udcff" in json.dumps(answer(run, tmp_path / "x.pt")).replace("\\\\", "\\")
+    assert "archive/\\udcff" in json.dumps(answer(run, tmp_path / "x.pt", 1)).replace("\\\\", "\\")
 
 
 def test_a_cut_archive_is_one_line(run: Run, tmp_path: Path) -> None:
