@@ -442,11 +442,24 @@ def test_storages_without_names_are_written_as_bytes(tmp_path: Path) -> None:
             assert one.numpy().tobytes() == there.read(f"small/{name}")
 
 
-def test_a_file_may_be_its_own_destination(tmp_path: Path) -> None:
+def test_a_source_is_never_its_own_destination(tmp_path: Path) -> None:
     path = short(tmp_path)
-    done = inert.repair(path, path, sync=False)
-    with inert.open(path, strict=True) as ckpt:
-        assert list(ckpt.tensors) == done.recovered == ["w_f32", "b_f16"]
+    held, link = path.read_bytes(), tmp_path / "link.pt"
+    link.symlink_to(path)
+    for place in (path, link):
+        with pytest.raises(UnsupportedError, match="overwrite the checkpoint itself"):
+            inert.repair(path, place, sync=False)
+    assert path.read_bytes() == held
+
+
+@pytest.mark.parametrize("place", ["sharded/bin", "sharded/safetensors", "tf/shards"])
+def test_nor_is_any_file_of_a_set(place: str, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(CORPUS / place, tmp_path / "set"))
+    held = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    source = next(iter(folder.glob("*.index"))).with_suffix("") if place.startswith("tf") else folder
+    with pytest.raises(UnsupportedError, match="overwrite the checkpoint itself"):
+        inert.repair(source, source, sync=False)
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == held
 
 
 def test_another_format_by_suffix_or_by_name(tmp_path: Path) -> None:

@@ -6,6 +6,9 @@ Refuses to know: when anything is asked (checkpoint.py), and every format.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from .errors import InertError
 from .finding import Finding, listed
 from .names import piece
 from .torch.distributed import FLAT
@@ -102,6 +105,13 @@ class Content:
     def parts(self) -> dict[str, Part]:
         """Every record; decodes no pickle."""
         return {}
+
+    def read_from(self) -> set[str]:
+        """The paths of the files that it is read from."""
+        files = {self.source.name}
+        with suppress(InertError):  # the parts of a damaged file may not be known; its own path is
+            files.update(part.file for part in self.parts().values())
+        return files
 
     def metadata(self) -> dict[str, str]:
         return {}

@@ -46,6 +46,16 @@ def length_of(piece: Piece) -> int:
     return len(piece) if isinstance(piece, bytes) else piece.length
 
 
+def apart(places: Iterable[str], files: Iterable[str]) -> None:
+    """UnsupportedError where a file that will be written is one of those that are read."""
+    there = [place for place in places if os.path.exists(place)]
+    own = [os.stat(file) for file in files if os.path.exists(file)] if there else []
+    for place in there:
+        if any(os.path.samestat(os.stat(place), one) for one in own):
+            text = "it would overwrite the checkpoint itself, which is read and never changed"
+            raise UnsupportedError(text, part=place, hint="give another name")
+
+
 class Out:
     """A file being written from its beginning on. ``position``: bytes so far."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import struct
 from base64 import b64decode
 from pathlib import Path
@@ -320,6 +321,16 @@ def test_what_is_not_there_is_refused_before_anything_is_served(tmp_path: Path, 
     assert main(["view", "--values", str(DEMO)]) == 2
     assert "--export" in capsys.readouterr().err
     assert main(["view", str(DEMO), "--export", str(tmp_path / "no" / "page.html")]) == 2
+
+
+@pytest.mark.parametrize("place", ["torch/small.pt", "sharded/safetensors/model.safetensors.index.json"])
+def test_a_page_never_overwrites_what_it_shows(place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = Path(shutil.copytree((CORPUS / place).parent, tmp_path / "held"))
+    held = {path: path.read_bytes() for path in folder.iterdir()}
+    for target in [folder / Path(place).name, *folder.glob("*00001*.safetensors")]:
+        assert main(["view", str(folder / Path(place).name), "--export", str(target)]) == 2
+        assert "overwrite the checkpoint itself" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in folder.iterdir()} == held
 
 
 def test_a_port_that_is_taken_is_said(capsys: pytest.CaptureFixture[str]) -> None:

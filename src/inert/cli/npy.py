@@ -1,4 +1,4 @@
-"""A tensor → a .npy file, complete or not there at all.
+"""A tensor → a .npy file.
 
 Knows: NumPy's file format, and which elements it can hold (bfloat16 and float8 are widened to float32, which holds them exactly).
 Refuses to know: names and commands.
@@ -6,42 +6,30 @@ Refuses to know: names and commands.
 
 from __future__ import annotations
 
-import os
-
 from ..errors import UnsupportedError
+from ..sink import apart, destination
 from ..tensor import Tensor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, BinaryIO
+    from typing import Any
+
+    from ..sink import Out
 
 
-def write_npy(tensor: Tensor | None, path: str, source: str) -> dict[str, Any]:
-    """Write the elements in row-major order: first to a file beside ``path``, which then takes its place. What was written, plainly.
+def write_npy(tensor: Tensor | None, path: str, files: set[str]) -> dict[str, Any]:
+    """Write the elements in row-major order. What was written, plainly. ``files``: those of the checkpoint.
 
-    UnsupportedError where the value is no tensor, has no single array, or ``path`` is the checkpoint itself; OSError passes through."""
+    UnsupportedError where the value is no tensor, has no single array, or ``path`` is one of ``files``; OSError passes through."""
     if tensor is None:
         raise UnsupportedError("this value is no tensor, so there is nothing for --npy to write", hint="--json writes it as JSON")
-    if os.path.exists(path) and os.path.exists(source) and os.path.samefile(path, source):
-        raise UnsupportedError("--npy would overwrite the checkpoint itself", part=path)
-    folder, name = os.path.split(os.path.abspath(path))
-    beside = os.path.join(folder, f".{name[:80]}.{os.getpid()}.tmp")
-    try:
-        with open(beside, "xb") as file:
-            made = _pour(tensor, file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    except BaseException as error:
-        if isinstance(error, OSError) and error.filename == beside:
-            error.filename = path  # what was asked for; the other is this module's own
-        if os.path.exists(beside):
-            os.unlink(beside)
-        raise
+    apart([path], files)
+    with destination(path) as out:
+        made = _pour(tensor, out)
     return {"path": path, **made}
 
 
-def _pour(tensor: Tensor, file: BinaryIO) -> dict[str, Any]:
+def _pour(tensor: Tensor, file: Out) -> dict[str, Any]:
     import numpy as np
 
     from ..report.show import array_of

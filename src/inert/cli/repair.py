@@ -23,8 +23,8 @@ ABOUT = """Write what is whole in SRC as DST, and say exactly what is lost.
 
 SRC is a file, a folder or the prefix of a TensorFlow checkpoint. It may be cut short, have lost its directory or index, or be damaged \
 anywhere: every tensor whose bytes are there is recovered.
-DST is written when all of it is known, and replaced if it is there; it has SRC's format where its suffix may mean that, \
-else the suffix's (or --to).
+DST is written when all of it is known, and replaced if it is there; SRC itself is never changed. \
+DST has SRC's format where its suffix may mean that, else the suffix's (or --to).
 
   inert repair broken.pt fixed.pt
   inert repair broken.ckpt weights.safetensors --json

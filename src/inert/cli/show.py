@@ -54,7 +54,7 @@ def run(options: Namespace) -> int:
         if options.npy:
             from .npy import write_npy
 
-            written = write_npy(tensor, options.npy, ckpt.content.source.name)
+            written = write_npy(tensor, options.npy, ckpt.content.read_from())
         if options.json:
             with Progress("reading", 2 * tensor.nbytes if tensor else 0) as progress:
                 made = show(ckpt, name, stats=options.stats, full=options.full, done=progress)

@@ -50,10 +50,11 @@ def run(options: Namespace) -> int:
 
 def export(opened: list[Opened], options: Namespace) -> int:
     path: str = options.export
-    from ..sink import destination
+    from ..sink import apart, destination
     from ..web.bundle import page
     from ..web.export import BYTES, gather
 
+    apart([path], {file for one in opened for file in one.read_from()})
     with Progress("reading", min(BYTES, sum(one.size for one in opened)) if options.values else 0) as progress:
         answers = gather(opened, options.values, progress)
     data = page(answers, f"{os.path.basename(opened[0].path)} · inert").encode()

@@ -18,6 +18,7 @@ from ..formats.torch_zip import FILLED, TOLD
 from ..layout import Storage
 from ..reading import hold
 from ..saving import tensors_in
+from ..sink import apart
 from ..tensor import Tensor
 from .holes import FILLS, KINDS, Filler, Holes, empty, fault_of, renewed, sized, wrecks
 from .losses import Lost, Repaired
@@ -54,7 +55,8 @@ def repair(
     """Write what is whole in ``source`` as ``destination``, and say exactly what is lost. Every tensor whose bytes are there is recovered.
 
     The format is the source's own where the destination's suffix may mean it, else the suffix's; or ``to`` names it. The destination is
-    complete or untouched; it may be the source, which then is replaced.
+    complete or untouched. No file of the source is ever changed: a destination that is one of them is refused with UnsupportedError, for
+    what is lost today may be read by a better program tomorrow.
     ``fill``: lost tensors of known type and shape are written all the same, as "zeros" or "nan" (zeros where a type has no NaN).
     ``doubtful``: tensors whose bytes do not have their checksum are kept and named ("keep"), or left out ("lost"). ``raw``: where an
     archive has lost the pickle that says what its storages are, these are written as bytes.
@@ -76,6 +78,7 @@ def repair(
             with Checkpoint(found.content) as ckpt:
                 work = Work(found, ckpt, name, to, fill, doubtful)
                 plan = work.plan()
+                apart(plan.places(name), {held.name, *found.content.read_from()})
                 work.done.written = plan.pour(name, sync=sync, progress=progress)
                 return work.told(plan)
     except MemoryError:

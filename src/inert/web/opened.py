@@ -52,6 +52,10 @@ class Opened:
             return self._checkpoint.content.source.size
         return os.path.getsize(self.path) if os.path.isfile(self.path) else 0
 
+    def read_from(self) -> set[str]:
+        """The paths of the files that it is."""
+        return {self.path} | (self._checkpoint.content.read_from() if self._checkpoint is not None else set())
+
     @property
     def tensors(self) -> list[Tensor]:
         made: list[Tensor] = self.once("tensors", lambda: list(self.checkpoint.tensors.values()))

@@ -116,6 +116,11 @@ class Plan:
     def size(self) -> int:
         return sum(file.size for file in self.files)
 
+    def places(self, path: str) -> list[str]:
+        """Where the files will be."""
+        folder = path if self.inside else os.path.dirname(path)
+        return [os.path.join(folder, file.name) if file.name else path for file in self.files]
+
     def pour(self, path: str, *, sync: bool = True, progress: Progress | None = None) -> list[str]:
         """Write the files; their paths. They appear in their order when all are written (of many hundred files, when a batch of them is):
         each is complete or untouched."""
@@ -127,7 +132,7 @@ class Plan:
         expect = getattr(progress, "expect", None)  # a progress line wants to know how much there is
         if expect is not None:
             expect(self.size)
-        places = [os.path.join(folder, file.name) if file.name else path for file in self.files]
+        places = self.places(path)
         for start in range(0, len(places), BATCH):
             batch = [*zip(self.files, places, strict=True)][start : start + BATCH]
             with ExitStack() as stack:  # which ends the last one first
