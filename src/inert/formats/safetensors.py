@@ -279,10 +279,22 @@ class Safetensors(Content):
     def notes(self) -> list[Finding]:
         return [*self._notes, *self._coverage()]
 
+    def _runs(self) -> list[tuple[int, int, str]]:
+        """(begin, end, name) of the tensors in the order of their bytes."""
+        return sorted((row.begin, row.end, row.name) for row in self.rows.values() if row.begin <= row.end)
+
+    def uncovered(self) -> Iterator[tuple[int, int]]:
+        """(offset in the file, size) of the bytes that no tensor covers."""
+        at = 0
+        for begin, end in [*((begin, end) for begin, end, _ in self._runs()), (self.source.size - self.start,) * 2]:
+            if begin > at and at < self.source.size - self.start:
+                yield self.start + at, min(begin, self.source.size - self.start) - at
+            at = max(at, end)
+
     def _coverage(self) -> Iterator[Finding]:
         """Tensors follow each other without gaps, from the first byte behind the header to the file's last."""
         where, at = self.source.name, 0
-        for begin, end, name in sorted((row.begin, row.end, row.name) for row in self.rows.values() if row.begin <= row.end):
+        for begin, end, name in self._runs():
             if begin > at:
                 yield Finding(
                     "safetensors-hole", f"{begin - at:,} bytes lie before it and belong to no tensor", where, self.start + at, (name,)

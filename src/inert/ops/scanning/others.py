@@ -94,7 +94,11 @@ def _safetensors(look: Look, source: Source, part: str) -> bool:
         return False
     look.kind = look.kind or "safetensors"
     try:
-        look.names.take(safetensors.read(source, look.limits, length, None).notes())
+        content = safetensors.read(source, look.limits, length, None)
+        look.names.take(content.notes())
+        for offset, size in content.uncovered():
+            name = f"{part}: bytes that no tensor covers" if part else "bytes that no tensor covers"
+            streams.hunt(look, source.span(offset, size), name, offset)
     except InertError as error:
         look.unread(error, part or source.name)
     return True

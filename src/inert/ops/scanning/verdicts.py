@@ -26,7 +26,7 @@ VERDICTS = {
     **dict.fromkeys((
         "pickle-calls-result", "pickle-elsewhere", "pickle-proto", "pickle-protocol", "pickle-buffer", "zip-stray", "zip-prefix",
         "zip-count", "zip-case", "zip-local-fields", "zip-folder", "zip-masked",
-        "storage-extra", "tar-duplicate", "package-source", "export-native",
+        "storage-extra", "safetensors-hole", "safetensors-trailing", "tar-duplicate", "package-source", "export-native",
         "companion-missing", "text-name-unknown",
     ), UNKNOWN),
 }  # fmt: skip
