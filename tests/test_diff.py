@@ -405,3 +405,16 @@ def test_quantised_tensors_and_what_they_stand_for(tmp_path: Path) -> None:
     (one,) = inert.diff(path, saved(tmp_path / "plain.pt", plain), keep=["channels"]).changed
     assert one.figures is not None
     assert (one.figures.different, one.figures.max_abs) == (12, pytest.approx(1, rel=1e-5))
+
+
+def test_a_pattern_that_fits_nothing_is_said_and_a_comparison_of_nothing_is_refused(tmp_path: Path) -> None:
+    path = HERE / "lightning" / "namespace.ckpt"
+    with pytest.raises(UnsupportedError, match="nothing fits state_dit"):
+        inert.diff(path, path, keep=["state_dit"])
+    found = inert.diff(path, path, keep=["state_dict", "state_dit"], drop=["zzz"])
+    assert [note.message for note in found.notes if note.code == "pattern-idle"] == [
+        "'state_dit' fits nothing on either side",
+        "'zzz' fits nothing on either side",
+    ]
+    assert found.same
+    assert not inert.diff(path, path, keep=["epoch"]).notes

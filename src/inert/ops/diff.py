@@ -14,8 +14,8 @@ from math import isfinite
 
 from ..checkpoint import Calm, Checkpoint
 from ..errors import UnsupportedError
+from ..finding import Finding, listed
 from ..layout import contiguous, is_contiguous
-from ..names import wanted
 from ..reading import open
 from .diff_figures import Tolerance
 from .diff_names import pair
@@ -23,6 +23,7 @@ from .diff_records import compare_code, compare_metadata
 from .diff_result import Difference, Minor, Side
 from .diff_tensors import Comparer
 from .diff_values import Values
+from .select import Patterns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ def diff(
     count as no difference.
     A damaged tensor, and one that cannot be compared, is a difference. Memory grows with the number of tensors, not with their bytes.
     ``progress`` is told of bytes that were read.
-    Raises as ``inert.open`` does; UnsupportedError for rules that make two names one, and where no weights are found."""
+    Raises as ``inert.open`` does; UnsupportedError for rules that make two names one, where no weights are found, and where nothing on
+    either side fits ``keep``."""
     from ..limits import DEFAULT
 
     for name, number in (("rtol", rtol), ("atol", atol)):
@@ -75,14 +77,14 @@ def diff(
             raise UnsupportedError(f"{name}={number!r}", hint="say a number that is not negative")
     if only is not None and only not in ONLY:
         raise UnsupportedError(f"only={only!r}", hint="say weights")
-    keep, drop = ([one] if isinstance(one, str) else list(one) for one in (keep, drop))
+    kept, dropped = (Patterns([one] if isinstance(one, str) else list(one)) for one in (keep, drop))
     rules = _rules(rename)
     tolerance, bounds, done = Tolerance(rtol, atol, equal_nan), limits or DEFAULT, progress or _nobody
     with Calm(), ExitStack() as stack:
         sides = [_entered(stack, given, byteorder, bounds) for given in (a, b)]
         first, second = sides
         parts = [_weights(side) if only else "" for side in sides]
-        held = [_tensors(side, part, only, keep, drop) for side, part in zip(sides, parts, strict=True)]
+        held = [_tensors(side, part, only, kept, dropped) for side, part in zip(sides, parts, strict=True)]
         expect = getattr(progress, "expect", None)
         if expect is not None:
             expect(sum(max(tensor.nbytes, 0) for side in held for tensor in side.values()))
@@ -91,12 +93,15 @@ def diff(
         comparer = Comparer(tolerance, ignore_dtype, done)
         _compare_tensors(made, held, rules, comparer, done)
         if not only:
-            walk = Values(tolerance, bounds, keep, drop)
+            walk = Values(tolerance, bounds, kept, dropped)
             walk.beside(chain(first.tensors.values(), second.tensors.values()), comparer.unlike)
             _compare_values(made, first, second, walk)
-            if not keep and not drop:
+            if not kept.given and not dropped.given:
                 compare_code(made, first, second)
                 compare_metadata(made, first, second)
+        made.notes += [Finding("pattern-idle", f"{pattern!r} fits nothing on either side") for pattern in (*kept.idle, *dropped.idle)]
+        if kept.given and len(kept.idle) == len(kept.given):  # a comparison of nothing, which would be called the same
+            raise UnsupportedError(f"nothing fits {listed(kept.given)}: there is nothing to compare", hint="inert ls shows the names")
         for side in sides if second is not first else sides[:1]:
             made.notes += side.errors
     return made
@@ -145,20 +150,19 @@ def _weights(ckpt: Checkpoint) -> str:
         raise UnsupportedError(error.message, part=ckpt.content.source.name, hint=hint) from None
 
 
-def _tensors(ckpt: Checkpoint, part: str, only: str | None, keep: Sequence[str], drop: Sequence[str]) -> dict[str, Tensor]:
+def _tensors(ckpt: Checkpoint, part: str, only: str | None, kept: Patterns, dropped: Patterns) -> dict[str, Tensor]:
     """Tensors by the names under which they are compared: those that other names stand for included, names in ``part`` without it."""
     found = dict(ckpt.tensors.items())
-    for name, kept in ckpt.content.aliases(found).items():
-        if kept in found:
-            found.setdefault(name, found[kept])
+    for name, other in ckpt.content.aliases(found).items():
+        if other in found:
+            found.setdefault(name, found[other])
     if only:
         lead = f"{part}." if part else ""
         variables = _variables(ckpt, found)
         found = {name[len(lead) :]: tensor for name, tensor in found.items() if name.startswith(lead) and name in variables}
-    for patterns, stays in ((keep, True), (drop, False)):
-        if patterns:
-            fits = wanted(patterns)
-            found = {name: tensor for name, tensor in found.items() if fits(name) is stays}
+    for patterns, stays in ((kept, True), (dropped, False)):
+        if patterns.given:
+            found = {name: tensor for name, tensor in found.items() if patterns(name) is stays}
     return found
 
 

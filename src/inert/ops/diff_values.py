@@ -15,7 +15,7 @@ from argparse import Namespace
 
 from ..errors import InertError
 from ..finding import Finding
-from ..names import piece, wanted
+from ..names import piece
 from ..tensor import Tensor
 from .diff_entries import ENTRIES, Attribute, reordered
 from .diff_kinds import MISSING, class_of, inside, kind_of, length, lone
@@ -23,12 +23,13 @@ from .diff_leaves import Leaves
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from ..limits import Limits
     from .diff_entries import Entry
     from .diff_figures import Tolerance
+    from .select import Patterns
 
     Link = tuple["Link", Any, int] | None  # (link of the container, step, number of steps)
 
@@ -72,15 +73,15 @@ class Values:
     """One walk. ``found``: the first differences, ``count`` of all · ``minor``: kind of minor difference → paths (the first), and
     ``minor_count`` · ``notes``: what was left out."""
 
-    def __init__(self, tolerance: Tolerance, limits: Limits, keep: Sequence[str] = (), drop: Sequence[str] = ()) -> None:
+    def __init__(self, tolerance: Tolerance, limits: Limits, kept: Patterns | None = None, dropped: Patterns | None = None) -> None:
         self.tolerance = tolerance
         self.found: list[Value] = []
         self.count = 0
         self.minor: dict[str, list[str]] = {}
         self.minor_count: dict[str, int] = {}
         self.notes: list[Finding] = []
-        self.kept = wanted(keep) if keep else None
-        self.dropped = wanted(drop) if drop else None
+        self.kept = kept if kept is not None and kept.given else None
+        self.dropped = dropped if dropped is not None and dropped.given else None
         self.pairs: set[tuple[int, int]] = set()
         self.seen: set[int] = set()
         self.classes: dict[int, int] = {}  # union-find over ids of containers

@@ -55,9 +55,10 @@ def select(root: Any, keep: Sequence[str], drop: Sequence[str]) -> tuple[list[st
 
 
 class Patterns:
-    """Whether a name fits one of several patterns; ``idle``: those that have fitted none so far."""
+    """Whether a name fits one of several patterns, ``given``; ``idle``: those that have fitted none so far."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
+        self.given = tuple(patterns)
         self.fits = wanted(patterns)
         self.idle = {pattern: wanted([pattern]) for pattern in patterns}
 
