@@ -306,6 +306,15 @@ def test_patterns_that_fit_nothing_are_told(tmp_path: Path) -> None:
     assert [(note.code, "'optimizer_state'" in note.message) for note in done.notes] == [("pattern-idle", True)]
 
 
+def test_a_rule_that_keeps_a_type_has_done_something(tmp_path: Path) -> None:
+    """All to bfloat16, and the biases as they are: the second rule casts nothing, and is not idle."""
+    inert.save({"w": np.ones(2, "f4"), "w.bias": np.ones(2, "f4")}, tmp_path / "x.pt")
+    done = inert.convert(tmp_path / "x.pt", tmp_path / "y.pt", dtype={"": "bf16", "*.bias": "float32"})
+    assert not [note for note in done.notes if note.code == "pattern-idle"]
+    done = inert.convert(tmp_path / "x.pt", tmp_path / "y.pt", dtype={"": "bf16", "*.gamma": "float32"})
+    assert [note.code for note in done.notes if note.code == "pattern-idle"] == ["pattern-idle"]
+
+
 def test_renaming_keeps_places_and_takes_module_versions_along(tmp_path: Path) -> None:
     done = inert.convert(LIGHTNING, tmp_path / "x.ckpt", rename={r"^state_dict\.net\.": "state_dict.body."})
     assert done.renamed["state_dict.net.0.weight"] == "state_dict.body.0.weight"

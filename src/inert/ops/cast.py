@@ -59,6 +59,7 @@ class Casting:
         self.rules: list[tuple[Callable[[str], bool], DType]] = [
             (wanted([pattern]) if pattern else (lambda name: True), dtype) for pattern, dtype in rules
         ]
+        self.decided: set[int] = set()  # rules that another one was set aside for
         self.limits = limits
         self.made: list[tuple[str, Cast | None, DType, DType, tuple[int, int]]] = []  # name, cast, from, to, run of items
         self.left: dict[str, list[str]] = {}  # kind → names of floating tensors that stay
@@ -74,7 +75,13 @@ class Casting:
         return found.pop()
 
     def _one(self, name: str) -> DType | None:
-        return next((dtype for fits, dtype in reversed(self.rules) if fits(name)), None)
+        fitting = [number for number, (fits, _) in enumerate(self.rules) if fits(name)]
+        if not fitting:
+            return None
+        dtype = self.rules[fitting[-1]][1]
+        if any(self.rules[number][1] is not dtype for number in fitting):
+            self.decided.add(fitting[-1])
+        return dtype
 
     def run(self, root: Any) -> Any:
         """The root with its floating tensors cast, in place. Reads nothing of them."""
@@ -166,11 +173,11 @@ class Casting:
         return found
 
     def idle(self) -> list[Finding]:
-        """A note for each rule that no tensor was cast by."""
+        """A note for each rule that has done nothing: no tensor was cast by it, and none kept its type for it."""
         names = [one[0] for one in self.made]
         found = []
-        for (fits, dtype), pattern in zip(self.rules, self.patterns, strict=True):
-            if not any(fits(name) for name in names):
+        for number, ((fits, dtype), pattern) in enumerate(zip(self.rules, self.patterns, strict=True)):
+            if number not in self.decided and not any(fits(name) for name in names):
                 said = f"{pattern}={dtype}" if pattern else str(dtype)
                 found.append(Finding("pattern-idle", f"no tensor was cast by {said!r}: none fits, or those that do have the type already"))
         return found
