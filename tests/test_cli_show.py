@@ -360,3 +360,14 @@ def test_npy_leaves_nothing_behind_where_it_fails(run: Run, tmp_path: Path) -> N
 
 def test_the_makers_know_the_types() -> None:
     assert {"Float", "Half", "BFloat16"} <= set(KINDS)
+
+
+def test_the_beginning_of_names_is_told_from_a_name(run: Run, tmp_path: Path) -> None:
+    path = saved(
+        tmp_path / "x.pt", {"model.w": tensor(storage("0", 2), (2,)), "model.b": tensor(storage("0", 2), (2,)), "epoch": 3}, {"0": bytes(8)}
+    )
+    code, _, err = run("show", path, "model")
+    assert (code, "it is the beginning of 2 names" in err) == (2, True)
+    code, out, err = run("show", path, "epoch", "--stats")
+    assert (code, out.strip()) == (0, "3")
+    assert "no statistics" in err

@@ -33,6 +33,7 @@ COMMANDS = {
     "view": "show it as a web page, on this machine only",
 }
 FINE, FINDINGS, FAILED, INTERRUPTED = 0, 1, 2, 130
+NAME = 400  # characters of a path in an error
 ENTRIES = 1000  # names of a folder that are looked through for one that may have been meant
 LIMITS = " (no option of a command; in Python, limits= of inert.open)"
 DEBUG = "INERT_DEBUG"  # set: a fault of inert itself ends in its traceback
@@ -64,8 +65,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         if isinstance(error.filename, (str, bytes)):
             name = os.fsdecode(error.filename)
-            return fail(f"{name}: {(not os.path.lexists(name) and no_file(name)) or error.strerror}")
-        return fail(str(error))
+            said = (not os.path.lexists(name) and no_file(name)) or error.strerror
+            return fail(f"{name if len(name) <= NAME else f'{name[: NAME // 2]}…{name[-NAME // 2 :]}'}: {said}")
+        return fail(f"this could not be written or read: {error.strerror or error}")
     except MemoryError:
         return fail("this needs more memory than there is")
     except Exception as error:

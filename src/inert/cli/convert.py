@@ -32,7 +32,7 @@ SRC is a file, a folder, the prefix of a TensorFlow checkpoint, or 'ARCHIVE!MEMB
 Exit status: 0 written, 1 written but with errors that are told, 2 it could not be done, and DST is as it was."""
 SHOWN = 8
 PLACELESS = "values that the format has no place for: lost and listed, in safetensors' metadata, in a JSON file beside it, or an error"
-KEEP = "--leaves sidecar keeps the other values in a JSON file beside it, a torch format keeps them all"
+KEEP = "--leaves sidecar keeps the other values in a JSON file beside it, one file of a torch format (no shards) keeps them all"
 
 FLAGS = {
     "--unwrap": "only the state dict, wherever it lies in a training checkpoint",

@@ -9,7 +9,7 @@ from ..reading import open
 from ..report.listing import nbytes
 from ..report.show import FEW, array_of, corner, cut, dates, find, show
 from ..tensor import Tensor
-from . import FINDINGS
+from . import FINDINGS, tell
 from .options import ONE, STATUS, Parser
 from .terminal import Progress, findings, write_json, write_lines
 from .text import clean, outline, shape, size
@@ -62,6 +62,8 @@ def run(options: Namespace) -> int:
             faults += ["fault"] * ("fault" in made)
         elif tensor is None:
             write_lines(_value(show(ckpt, name, full=options.full), options.full))
+            if options.stats:
+                tell("this value is no tensor: there are no statistics of it")
         else:
             write_lines(_tensor(tensor, name, options.stats, options.full, faults))
             if written is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
@@ -29,11 +30,18 @@ Exit status: 0 shown or written, 2 it could not be done."""
 
 def parser() -> Parser:
     made = Parser("view", ABOUT, ("file",), rest="files")
-    made.add_argument("--port", type=int, default=0, help="the port to serve on (default: a free one)")
+    made.add_argument("--port", type=port, default=0, help="the port to serve on (default: a free one)")
     made.add_argument("--no-browser", action="store_true", help="only print the address")
     made.add_argument("--export", metavar="PAGE", help="write the page into this file; values of tensors are left out")
     made.add_argument("--values", action="store_true", help="with --export: statistics, pictures and corners of the first tensors, too")
     return made
+
+
+def port(text: str) -> int:
+    """A port's number, 0 for any."""
+    if not (text.isascii() and text.isdecimal()) or len(text) > 5 or int(text) > 65535:
+        raise UnsupportedError(f"{text!r} is no port", hint="give a number up to 65535, or leave --port out: a free one is taken")
+    return int(text)
 
 
 def run(options: Namespace) -> int:
@@ -86,6 +94,11 @@ def serve(opened: list[Opened], options: Namespace) -> int:
 
     try:
         serving(opened, options.port, ready)
+    except OSError as error:
+        if not options.port or error.errno not in (errno.EADDRINUSE, errno.EACCES):
+            raise
+        text = f"port {options.port}: {error.strerror}"
+        raise UnsupportedError(text, hint="give another, or leave --port out: a free one is taken") from None
     except KeyboardInterrupt:
         print(file=sys.stderr)
     return FINE

@@ -18,6 +18,7 @@ from ..layout import Layout, Storage, contiguous
 from ..names import CANDIDATES, HERE, children, near, piece
 from ..source import BytesSource
 from ..tensor import Tensor
+from ..words import counted
 from .listing import row
 from .plain import complex_text, number, plain, printable
 
@@ -197,6 +198,9 @@ def walk(root: Any, path: str) -> tuple[Any] | None:
 
 def like(ckpt: Checkpoint, name: str) -> str:
     """Did you mean …?"""
+    below = sum(known.startswith(f"{name}.") for known in ckpt.tensors)
+    if below:
+        return f"it is the beginning of {counted(below, 'name')}: inert ls FILE {printable(name)!r} lists them"
     found = near(name, ckpt.tensors, _keys(ckpt.root))
     if found:
         return f"did you mean {', '.join(repr(printable(known)) for known in found)}?"
