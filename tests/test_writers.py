@@ -843,3 +843,14 @@ def test_names_that_no_file_can_have(name: str, tmp_path: Path) -> None:
 
 def test_a_destination_in_bytes(tmp_path: Path) -> None:
     assert inert.save({"a": 1}, os.fsencode(tmp_path / "a.pt")).files == [str(tmp_path / "a.pt")]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".onnx", ".gguf"])
+def test_a_suffix_of_another_format_is_none_of_the_sources_own(suffix: str, tmp_path: Path) -> None:
+    source = Path(__file__).parent / "corpus" / "torch" / "small.pt"
+    for make in (inert.repair, inert.convert):
+        with pytest.raises(UnsupportedError, match="the suffix says no format"):
+            make(source, tmp_path / f"x{suffix}")
+    with inert.open(source) as ckpt, pytest.raises(UnsupportedError, match="the suffix says no format"):
+        ckpt.save(tmp_path / f"x{suffix}")
+    assert not list(tmp_path.iterdir())

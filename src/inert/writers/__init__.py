@@ -242,6 +242,10 @@ def copied(source: Source) -> Plan:
     return Plan([File("", source.size, lambda out: out.pour(source.span()))])
 
 
+# Suffixes of formats that are not written here: another format under one of them would deceive whoever goes by it.
+FOREIGN = (".h5", ".hdf5", ".keras", ".onnx", ".gguf", ".ggml", ".tflite", ".pb", ".msgpack", ".mlmodel", ".engine", ".parquet")
+
+
 def writer_for(path: str, format: str | None = None, max_shard_size: int = 0, given: str = "") -> Writer:
     """The writer of a format, or the one that the path means: by its suffix, as a folder, or because shards are asked for. Of several that
     a suffix may mean, and where it means none, that of the ``given`` format. UnsupportedError where there is none."""
@@ -254,7 +258,8 @@ def writer_for(path: str, format: str | None = None, max_shard_size: int = 0, gi
         return known["sharded"]
     if format is not None:
         return known[format]
-    if own is not None and (lower.endswith(own.suffixes) or not any(lower.endswith(one.suffixes) for one in WRITERS)):
+    said = lower.endswith((*FOREIGN, *(suffix for one in WRITERS for suffix in one.suffixes)))
+    if own is not None and (lower.endswith(own.suffixes) or not said):
         return own
     for one in WRITERS:
         if lower.endswith(one.suffixes):
