@@ -141,8 +141,22 @@ def test_names_are_escaped(run: Run, tmp_path: Path) -> None:
     assert "archive/\\udcff" in json.dumps(answer(run, tmp_path / "x.pt", 1)).replace("\\\\", "\\")
 
 
-def test_a_cut_archive_is_one_line(run: Run, tmp_path: Path) -> None:
-    code, out, err = run("parts", written(tmp_path, zip_bytes(torch_entries(PICKLE, {"0": bytes(24)}))[:-30]))
+def test_the_records_of_a_cut_archive_are_found_by_their_own_headers(run: Run, tmp_path: Path) -> None:
+    data = zip_bytes(torch_entries(PICKLE, {"0": bytes(24)}))
+    found = answer(run, written(tmp_path, data[:-30]), 1)
+    assert [part["name"] for part in found["parts"]] == [entry.name for entry in torch_entries(PICKLE, {"0": bytes(24)})]
+    assert all(data[part["offset"] :][: part["size"]] == raw for part, raw in zip(found["parts"], contents(), strict=True))
+    code, out, err = run("parts", tmp_path / "x.pt")
+    assert (code, "archive/data/0" in out) == (1, True)
+    assert f"{tmp_path / 'x.pt'} at byte {len(data) - 30:,}: no end-of-archive record" in err
+
+
+def contents() -> list[bytes]:
+    return [entry.data for entry in torch_entries(PICKLE, {"0": bytes(24)})]
+
+
+def test_what_holds_no_records_is_one_line(run: Run, tmp_path: Path) -> None:
+    code, out, err = run("parts", written(tmp_path, zip_bytes(torch_entries(PICKLE, {"0": bytes(24)}))[:20]))
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert str(tmp_path / "x.pt") in err
 

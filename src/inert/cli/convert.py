@@ -22,7 +22,8 @@ ABOUT = """Write SRC as DST: in the format of its suffix (or --to), and changed 
 
 Within one format, what nothing asks to change keeps its bytes; without changes the file is copied. A DST that exists is replaced, \
 also where it is SRC: when the new file is complete, and not if anything goes wrong before.
-SRC is a file, a folder, the prefix of a TensorFlow checkpoint, or 'ARCHIVE!MEMBER'.
+SRC is a file, a folder, the prefix of a TensorFlow checkpoint, or 'ARCHIVE!MEMBER'. A DST that is a folder, or ends in /, gets \
+safetensors as Hugging Face has them: model.safetensors, or shards with their index.
 
   inert convert model.ckpt weights.safetensors --root state_dict
   inert convert last.ckpt small.ckpt --drop optimizer_states --rename '^state_dict\\.model\\.=state_dict.'

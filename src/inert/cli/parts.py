@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ..errors import InertError
-from ..formats import identify
 from ..limits import DEFAULT
 from ..reading import hold
 from ..report.listing import covered
 from ..report.records import parts
+from ..salvage import readable
 from .options import ONE, STATUS, Parser
 from .terminal import findings, write_json, write_lines, write_table
 from .text import clean, counted, shortened, size
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 ABOUT = f"""List every record of a file: offset, size, checksum, alignment, role; and what fills the bytes between them.
 
-No pickle is decoded. Offsets and sizes are bytes; alignment is the largest power of two that divides the offset.
+No pickle is decoded, but where an archive is damaged and only that can tell how long its records are. \
+Offsets and sizes are bytes; alignment is the largest power of two that divides the offset.
 {ONE}
 
 {STATUS}"""
@@ -38,7 +39,7 @@ def run(options: Namespace) -> int:
     source, members = hold(options.file)
     held: Source | Content = source
     try:
-        held = content = identify(source, DEFAULT, options.byteorder, members=members)
+        held = content = readable(source, members, DEFAULT, options.byteorder)
         found = parts(content)
         notes = content.notes()
     except InertError as error:

@@ -13,10 +13,11 @@ from .held import Salvage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ..content import Content
     from ..limits import Limits
     from ..source import Source
 
-__all__ = ["Salvage", "salvage"]
+__all__ = ["Salvage", "readable", "salvage"]
 ZIP = b"PK\3\4"
 DEPTH = 3  # wrappers in wrappers
 
@@ -48,6 +49,20 @@ def salvage(
     if refusal is not None:
         raise refusal
     return Salvage(identify(afresh(source), limits, byteorder, members=members))
+
+
+def readable(source: Source, members: tuple[str, ...], limits: Limits, byteorder: str | None) -> Content:
+    """What an ordinary reader makes of a source; of one that it refuses as damaged, what there is, with what is wrong in its notes. Raises
+    the ordinary reader's refusal where nothing is found either way."""
+    from ..formats import identify
+
+    try:
+        return identify(source, limits, byteorder, members=members)
+    except InertError as refusal:
+        try:
+            return salvage(source, members, limits, byteorder).content
+        except InertError:
+            raise refusal from None
 
 
 def afresh(source: Source) -> Source:
