@@ -6,6 +6,7 @@ import io
 import struct
 from argparse import Namespace
 from collections import OrderedDict, deque
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 import inert
 from inert.limits import Limits
 from inert.names import bracketed
+from inert.report.show import show
 from tests.makers import PARAMETER, Made, Name, dumps, storage, tensor, text, torch_zip
 
 ONE = struct.pack("<f", 1)
@@ -259,3 +261,15 @@ def test_names_that_collide_stand_in_the_objects_order() -> None:
 def test_brackets() -> None:
     assert bracketed(("a.b", 0, "c", None, (1,))) == '["a.b"][0]["c"][None][(1,)]'
     assert bracketed(()) == ""
+
+
+def test_classes_as_keys_are_called_by_their_names(tmp_path: Path) -> None:
+    """As Lightning before 1.5 keys the states of callbacks."""
+    state = {Name("made.callbacks", "Stopping"): {"best": tensor(storage("0", 2), (2,))}, Name("made.callbacks", "Saving"): {"epoch": 3}}
+    path = tmp_path / "x.pt"
+    path.write_bytes(torch_zip(dumps({"callbacks": state}), {"0": bytes(8)}))
+    with inert.open(path) as ckpt:
+        assert list(ckpt.tensors) == ["callbacks.<made.callbacks.Stopping>.best"]
+        (name,) = ckpt.tensors
+        assert show(ckpt, "callbacks.<made.callbacks.Saving>.epoch")["value"] == 3
+        assert show(ckpt, name)["name"] == name

@@ -13,7 +13,7 @@ from itertools import chain, islice
 
 from .errors import FormatError
 from .finding import Finding
-from .pickle.nodes import shown
+from .pickle.nodes import Global, shown
 from .tensor import Tensor
 from .torch.objects import Object
 
@@ -30,6 +30,7 @@ ELIDED = ("_parameters", "_buffers", "_modules")  # a module's own dicts: state_
 _LEAVES = frozenset((str, int, float, bool, bytes, type(None)))
 OPEN, BARREN, LISTED = 1, 2, 3  # a container on the path (met again: a cycle), without tensors, with some
 CANDIDATES, LONG = 5000, 300  # names that are compared for likeness (difflib takes about 20 µs for each); characters of one
+CLASS = 200  # characters of a class name that is a key
 HERE = object()  # a step that adds nothing to the path
 
 
@@ -101,6 +102,8 @@ def piece(key: Any) -> str:
         return str(key)
     if isinstance(key, tuple) and len(key) < 20 and all(type(part) in _LEAVES for part in key):
         return f"({', '.join(map(shown, key))}{',' if len(key) == 1 else ''})"
+    if type(key) is Global:
+        return f"<{key.dotted[:CLASS]}>"
     return f"<{type(key).__name__}>"
 
 
