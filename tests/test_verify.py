@@ -708,3 +708,9 @@ def test_bits_of_the_directory_that_torch_stumbles_over(tmp_path: Path, name: by
     inert.repair(path, mended)
     assert inert.verify(mended).ok
     assert inert.load(mended)["c"].tolist() == [77, 78]
+
+
+def test_what_the_census_reads_again_was_checked_once(tmp_path: Path) -> None:
+    plain_, counted = (verified(plain(), tmp_path, census=census) for census in (False, True))
+    assert counted.census
+    assert plain_.bytes == counted.bytes <= (tmp_path / "made.pt").stat().st_size

@@ -114,6 +114,13 @@ class Inspector:
             if tally.done is not None:
                 tally.done(size)
 
+    def again(self, size: int) -> None:
+        """So many bytes have been read once more: they take time, and were checked before."""
+        tally = self.tally
+        with tally.lock:
+            if tally.done is not None:
+                tally.done(size)
+
     def buffer(self) -> memoryview:
         """A buffer of PIECE bytes, one for each thread."""
         here = self.tally.here

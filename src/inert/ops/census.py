@@ -33,7 +33,7 @@ def counted(tensor: Tensor, inspector: Inspector) -> dict[str, int] | None:
                     nan = int(np.count_nonzero(np.isnan(piece)))
                     made["nan"] += nan
                     made["inf"] += int(piece.size) - sound - nan
-            inspector.read(size)
+            inspector.again(size)
     except InertError:
         return None  # said by the checks: it is damaged
     return made

@@ -111,5 +111,5 @@ def _pieces(tensor: Tensor, inspector: Inspector) -> Iterator[Any]:
     from ..stats import pieces
 
     for piece, size in pieces(tensor):
-        inspector.read(size)
+        inspector.again(size)
         yield piece
