@@ -238,7 +238,6 @@ def test_metadata_that_lies_is_found_out(folder: Path, lie: str) -> None:
     assert look.refused or look.codes or look.damaged
 
 
-@pytest.mark.no_cover
 def test_random_changes_give_an_answer(folder: Path) -> None:
     rng, path = random.Random(5), folder / ".metadata"
     data = path.read_bytes()

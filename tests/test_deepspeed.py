@@ -350,7 +350,6 @@ def test_both_kinds_of_model_files_are_told(copy: Any) -> None:
         assert "zero-twice" in codes(checkpoint)
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("name", ["zero_pp_rank_1_mp_rank_00_optim_states.pt", "mp_rank_00_model_states.pt"])
 def test_any_prefix_gives_an_answer(copy: Any, name: str) -> None:
     home = copy("zero2")
@@ -364,7 +363,6 @@ def test_any_prefix_gives_an_answer(copy: Any, name: str) -> None:
                 assert "zero_pp_rank_1" in faults(checkpoint)["embed.weight"]
 
 
-@pytest.mark.no_cover
 def test_random_changes_give_an_answer(copy: Any) -> None:
     rng, home = random.Random(7), copy("zero3")
     for path in sorted(home.iterdir()):

@@ -159,7 +159,6 @@ def test_an_input_has_it(code: str, tmp_path: Path) -> None:
         assert code in given(path, limits)
 
 
-@pytest.mark.no_cover
 def test_every_other_code_is_given_for_a_file_of_the_corpus() -> None:
     slow = ("deep_", "copies_", "colliding_", "marks", "call_")  # hostile ones, whose notes are others' too
     files = [path for path in HERE.rglob("*") if path.suffix not in (".py", ".tsv", ".json") or path.name.endswith(".index.json")]

@@ -313,7 +313,6 @@ def test_any_cut_of_any_file_gives_a_result_or_a_refusal(writer: str, tmp_path: 
         path.write_bytes(data)
 
 
-@pytest.mark.no_cover
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_any_change_of_any_file_gives_a_result_or_a_refusal(tmp_path: Path, draw: Any) -> None:

@@ -427,7 +427,6 @@ def _law(path: Path) -> list[tuple[str, bool]]:
     return found
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_committed_files_come_out_as_they_were(folder: str) -> None:
     for path in sorted(HERE.rglob(f"{folder}/*")):

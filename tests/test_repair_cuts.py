@@ -19,7 +19,6 @@ ALL = bool(os.environ.get("INERT_ALL_CUTS"))
 SLOW = ("quantized", "zip-1.6")  # cut by the whole run and by the oracle alone
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("name", [name for name in SAMPLES if ALL or name not in SLOW])
 def test_every_whole_tensor_of_a_cut_file_is_recovered(name: str, tmp_path: Path) -> None:
     sample = SAMPLES[name](tmp_path)

@@ -76,7 +76,6 @@ def test_what_the_library_reads_is_read(name: str) -> None:
         inert.open(HERE / "broken" / name, strict=True).close()
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("path", WHOLE, ids=lambda path: path.name)
 def test_any_prefix_gives_an_answer(path: Path, tmp_path: Path) -> None:
     data, cut = path.read_bytes(), tmp_path / "cut.safetensors"

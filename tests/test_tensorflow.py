@@ -621,7 +621,6 @@ def test_tensors_over_each_other_are_noted(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------------------------------- any bytes
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "name",
     [
@@ -642,7 +641,6 @@ def test_any_prefix_gives_an_answer(name: str, tmp_path: Path) -> None:
         assert look.refused or look.codes or look.damaged, end
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "name",
     [

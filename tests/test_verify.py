@@ -118,7 +118,6 @@ def laid_out(sample: Any, into: Path) -> tuple[Path, list[Path]]:
     return into / source.name, [Path(shutil.copy(source.parent / name, into / name)) for name in names]
 
 
-@pytest.mark.no_cover
 @pytest.mark.parametrize("name", SAMPLES)
 def test_every_flipped_byte_is_found_or_lies_in_what_is_not_checked(name: str, tmp_path: Path) -> None:
     target, files = laid_out(SAMPLES[name][0], tmp_path)

@@ -64,7 +64,6 @@ def answers() -> list[tuple[Path, str, bool]]:
     return found
 
 
-@pytest.mark.no_cover
 @pytest.mark.corpus
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the shared corpus of real files does not lie beside the repository")
 def test_what_real_versions_said_of_their_own_files() -> None:

@@ -762,7 +762,6 @@ def test_every_byte_flipped(value: int | None) -> None:
         look_over(SMALL[:at] + bytes([SMALL[at] ^ 1 if value is None else value]) + SMALL[at + 1 :])
 
 
-@pytest.mark.no_cover
 @settings(max_examples=400, deadline=None)
 @given(st.data())
 def test_any_damage(data: st.DataObject) -> None:
