@@ -23,7 +23,7 @@ export async function objectPage(main, { file, index, rest, signal }) {
       "section",
       { class: "card wide" },
       h("h1", {}, path ? "Part of the saved object" : "The saved object"),
-      path && h("p", { class: "crumbs mono" }, h("a", { href: `#/${index}/object` }, "all"), root.names.map((name) => [h("span", { "aria-hidden": "true" }, "›"), visible(name, 60)])),
+      path && h("p", { class: "crumbs mono" }, h("a", { href: `#/${index}/object` }, "all"), root.names.map((name, i) => [h("span", { "aria-hidden": "true" }, "›"), h("a", { href: `#/${index}/object/${path.split(".").slice(0, i + 1).join(".")}` }, visible(name, 60))])),
       h("p", { class: "quiet" }, "What the file says is to be built. Nothing of it was run: names, calls and objects of other classes stand here as what the file says, each with the verdict of its name."),
       h("p", {}, head(root, index)),
       inside(root, index),
