@@ -137,13 +137,15 @@ DAMAGE = frozenset(("tensor-damaged", "record-missing", "record-size"))  # codes
 
 
 def health(found: Iterable[Finding]) -> str:
-    """Either "no notes", or how many there are of each severity, so that their sum is that of the notes, and the tensors that are refused."""
+    """Either "no notes", or how many there are of each severity, which add up to all of them, and how many tensors they damage."""
     counts = dict.fromkeys((ERROR, WARNING, INFO), 0)
     damaged: set[str] = set()
     for note in found:
         damaged.update(note.tensors if note.code in DAMAGE else ())
         counts[note.severity] += 1
-    words = [counted(counts[severity], word) for severity, word in ((ERROR, "error"), (WARNING, "warning"), (INFO, "note")) if counts[severity]]
+    words = [
+        counted(counts[severity], word) for severity, word in ((ERROR, "error"), (WARNING, "warning"), (INFO, "note")) if counts[severity]
+    ]
     if damaged:
         words[0] += f" ({counted(len(damaged), 'damaged tensor')})"
     return ", ".join(words) or "no notes"

@@ -84,7 +84,8 @@ function append(list, node, index) {
 }
 
 function item(child, parent, index) {
-  const key = h("span", { class: "mono key" }, visible(child.key, 200));
+  const asks = child.key_verdict && [h("span", { class: `badge ${TONE[child.key_verdict] || "warn"}`, title: visible(child.key_why, 300) }, child.key_verdict), " ", h("span", { class: "badge inert-global", title: INERT.global[1] }, INERT.global[0]), " "];
+  const key = [asks, h("span", { class: "mono key" }, visible(child.key, 200))];
   if (!OPENS.has(child.kind) || !child.count) return [key, " ", head(child, index)];
   const path = parent.path ? `${parent.path}.${child.at}` : String(child.at);
   const made = h("details", {}, h("summary", {}, key, " ", head(child, index)));
