@@ -16,7 +16,7 @@ export async function comparePage(main, { files, a, b, signal }) {
     );
   const place = h("div", { class: "stack" }, h("p", { class: "quiet" }, "Comparing …"), h("progress", { "aria-label": "Comparing", max: 1, value: 0 }));
   const bar = place.lastChild;
-  put(main, h("section", { class: "card wide" }, h("h1", {}, "What differs"), h("div", { class: "tools" }, "A", choose(0), "B", choose(1))), place);
+  put(main, h("section", { class: "card wide" }, h("h1", {}, "What differs"), h("div", { class: "tools" }, h("span", { class: "pair" }, "A", choose(0)), h("span", { class: "pair" }, "B", choose(1)))), place);
   const progress = ({ done, total }) => bar.setAttribute("value", total ? Math.min(1, done / total) : 0);
   const found = await stream("compare", { a, b }, progress, signal);
   if (signal.aborted) return;
