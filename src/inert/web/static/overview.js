@@ -173,8 +173,8 @@ function written(value, depth = 0, name = "") {
   const items = Object.entries(value);
   const plain = items.every(([, one]) => typeof one !== "object" || one === null);
   if (!items.length) return h("span", { class: "quiet" }, "empty");
-  if (plain && Array.isArray(value) && items.length <= 8) return value.map((one) => visible(one, 80)).join(", ");
-  if (plain && items.length <= FEW) return items.map(([key, one]) => `${visible(spoken(key), 60)} ${key === "nbytes" ? size(one) : visible(one, 80)}`).join(", ");
+  if (plain && Array.isArray(value) && items.length <= 8) return value.map((one) => visible(one, 400)).join(", ");
+  if (plain && items.length <= FEW) return items.map(([key, one]) => `${visible(spoken(key), 60)} ${key === "nbytes" ? size(one) : visible(one, 400)}`).join(", ");
   if (depth > 6) return visible(JSON.stringify(value), 600);
   const named = !Array.isArray(value) && items.slice(0, FEW).every(([key]) => key.length <= 24);
   const title = !named ? many(items.length, "item") : items.slice(0, FEW).map(([key]) => visible(spoken(key), 30)).join(", ") + (items.length > FEW ? " …" : "");

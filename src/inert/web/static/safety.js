@@ -8,11 +8,11 @@ import { TONE, alarming, pickleless, verdict } from "./verdicts.js";
 const ORDER = ["dangerous", "unreadable", "unknown", "clean"];
 const SHOWN = 500;
 
-export async function safetyPage(main, { index, signal }) {
+export async function safetyPage(main, { file, index, signal }) {
   const report = await get(`${index}/scan`);
   if (signal.aborted) return;
   const names = [...report.globals].sort((a, b) => ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict));
-  put(main, head(report), names.length > 0 && asked(names, index), report.findings.length > 0 && found(report.findings), loads(report, index));
+  put(main, head(report), names.length > 0 && asked(names, index), report.findings.length > 0 && found(report.findings), loads(report), !file.refused && whole(index));
 }
 
 function head(report) {
@@ -56,20 +56,19 @@ function found(findings) {
 }
 
 // Only of the names and opcodes: what torch does with the file as a whole is on the page Overview.
-function loads(report, index) {
+function loads(report) {
   const only = report.weights_only;
   const title = h("h2", {}, "The unpickler of torch.load with weights_only=True");
-  if (pickleless(report)) return h("section", { class: "card wide" }, title, h("p", {}, "There is no pickle in it, so there is nothing for it to refuse."), whole(index));
+  if (pickleless(report)) return h("section", { class: "card wide" }, title, h("p", {}, "There is no pickle in it, so there is nothing for it to refuse."));
   return h(
     "section",
     { class: "card wide" },
     title,
     h("p", {}, h("span", { class: `badge ${only.accepts ? "good" : "warn"}` }, only.accepts ? "takes its names" : "refuses it"), " ", visible(only.why, 600)),
     only.blocked.length > 0 && h("p", { class: "mono" }, only.blocked.slice(0, 40).map((name) => visible(name, 200)).join(", "), only.blocked.length > 40 && " …"),
-    whole(index),
   );
 }
 
 function whole(index) {
-  return h("p", { class: "quiet" }, "Whether torch loads the file as a whole: ", h("a", { href: `#/${index}/overview` }, "Overview"));
+  return h("p", { class: "quiet again" }, "Whether torch loads the file as a whole: ", h("a", { href: `#/${index}/overview` }, "Overview"));
 }

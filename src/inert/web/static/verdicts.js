@@ -15,7 +15,7 @@ export function pickleless(report) {
 }
 
 export function verdict(report) {
-  return pickleless(report) ? "No pickle in it: there is nothing that loading could run" : VERDICT[report.verdict] || report.verdict;
+  return pickleless(report) ? "No pickle in it: there is nothing that pickle.load or torch.load would run" : VERDICT[report.verdict] || report.verdict;
 }
 
 export function alarming(report) {
