@@ -1,6 +1,7 @@
 // Findings: one in a list, several as a card, and how many there are. Knows: one way of counting, the same on every page.
 
 import { count, h, many, visible } from "./dom.js";
+import { called } from "./names.js";
 
 const WORDS = { error: "error", warning: "warning", info: "note" };
 const SHOWN = 100;
@@ -27,7 +28,7 @@ export function note(one) {
     h("strong", {}, one.severity === "info" ? "note" : one.severity),
     place && [" · ", h("span", { class: "mono" }, place)],
     h("div", {}, visible(one.message, 800)),
-    one.tensors.length > 0 && h("div", { class: "quiet mono" }, one.tensors.slice(0, 5).map((name) => visible(name, 80)).join(", "), one.tensors.length > 5 && ` and ${count(one.tensors.length - 5)} more`),
+    one.tensors.length > 0 && h("div", { class: "quiet mono" }, one.tensors.slice(0, 5).map((name) => called(name, 80)).join(", "), one.tensors.length > 5 && ` and ${count(one.tensors.length - 5)} more`),
     h("div", { class: "quiet" }, visible(one.fix, 400)),
   );
 }
