@@ -8,6 +8,7 @@ import shutil
 import struct
 from base64 import b64decode
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -226,6 +227,23 @@ def test_differences_of_one_tensor(tmp_path: Path) -> None:
     assert made["equal"] == 4
     a.close()
     b.close()
+
+
+def test_options_of_the_command_line_are_said_to_be_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page has no option --only."""
+    from inert.web import compare
+
+    one, other = Opened(str(DEMO), 0), Opened(str(DEMO), 1)
+    said = compare.told
+
+    def hinting(made: Any) -> dict[str, Any]:
+        return {**said(made), "summary": ["the same; --only weights compares the weights alone"]}
+
+    monkeypatch.setattr(compare, "told", hinting)
+    found = list(ask(one, lambda opened, words: compare.compare(opened, other, words)))[-1]  # type: ignore[call-overload]
+    assert found["summary"] == ["the same; inert diff --only weights compares the weights alone"]
+    one.close()
+    other.close()
 
 
 def test_a_reader_who_leaves_ends_the_work(tmp_path: Path) -> None:

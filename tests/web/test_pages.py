@@ -216,7 +216,8 @@ def test_texts_of_a_hostile_file_are_texts(window: Window, index: dict[str, int]
     ):
         page = window.go(route)
         page.wait_for_timeout(300)
-        assert "owned" not in page.title().replace(MARKUP.replace("/", ""), "")
+        assert page.title() != "owned"
+        assert page.title().endswith(" · inert")
         assert page.locator("main img, main script, main iframe").count() == 0
         for hidden in ("\u202e", "\x1b", "\x07", "\x00"):
             assert hidden not in page.content(), (route, hidden)
@@ -301,23 +302,3 @@ def test_fifty_thousand_rows_stay_smooth(window: Window, index: dict[str, int]) 
     page.focus("[role=grid]")
     page.keyboard.press("End")
     page.wait_for_selector(".rows .row.here:has-text('model.layers.999.block.49.weight')")
-
-
-def test_the_exported_page_works_from_a_file(browser: Any, served: Served, tmp_path: Path) -> None:
-    from inert.cli import main
-    from tests.web.serving import DEMO
-
-    made = tmp_path / "page.html"
-    assert main(["view", str(DEMO), "--export", str(made)]) == 0
-    context = browser.new_context(viewport={"width": 1000, "height": 800}, offline=True)
-    window = Window(context, served)
-    page = window.page
-    for route in ("overview", "tensors", "object", "file", "safety", "tensor/0"):
-        page.goto("about:blank")
-        page.goto(f"{made.as_uri()}#/0/{route}")
-        page.wait_for_selector("main[data-ready]", state="attached")
-        assert not page.query_selector("main > [role=alert]"), route
-    assert "exported page" in page.inner_text("main")  # in place of the statistics
-    assert not window.faults
-    assert {urlsplit(url).scheme for url in window.asked} <= {"file", "about", "data"}
-    context.close()

@@ -8,7 +8,7 @@ import os
 import sys
 from contextlib import ExitStack
 
-from ..errors import UnsupportedError
+from ..errors import UnidentifiedError, UnsupportedError
 from ..web.opened import Opened
 from . import FINE
 from .options import Parser
@@ -23,7 +23,7 @@ ABOUT = """Show files as a web page: what they are, every tensor with its values
 
 The page is served on 127.0.0.1 only, under an address that nobody can guess, and changes nothing. Ctrl-C ends it.
 With --export it is written into one file instead, which needs neither inert nor a network to be looked at.
-FILE may be a folder, a prefix or 'ARCHIVE!MEMBER', as for inert ls; two files or more can be compared.
+FILE may be a folder that is a checkpoint, a prefix or 'ARCHIVE!MEMBER', as for inert ls; two files or more can be compared.
 
 Exit status: 0 shown or written, 2 it could not be done."""
 
@@ -53,6 +53,8 @@ def run(options: Namespace) -> int:
         for index, path in enumerate((options.file, *options.files)):
             opened.append(Opened(path, index, options.byteorder))
             stack.callback(opened[-1].close)
+            if os.path.isdir(path) and isinstance(opened[-1].refusal, UnidentifiedError):
+                raise opened[-1].refusal  # unlike a file it has no bytes to show
         return export(opened, options) if options.export else serve(opened, options)
 
 

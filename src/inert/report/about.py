@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ..containers.folder import Folder
 from ..finding import ERROR, INFO, WARNING
+from ..words import counted
 from .listing import notes, totals
 from .plain import TEXT, plain, printable
 
@@ -136,11 +137,15 @@ DAMAGE = frozenset(("tensor-damaged", "record-missing", "record-size"))  # codes
 
 
 def health(found: Iterable[Finding]) -> str:
-    """Either "no notes", or how many there are of each severity and how many tensors are damaged."""
+    """Either "no notes", or how many there are of each severity, which add up to all of them, and how many tensors they damage."""
     counts = dict.fromkeys((ERROR, WARNING, INFO), 0)
-    damaged = 0
+    damaged: set[str] = set()
     for note in found:
-        damaged += note.code in DAMAGE and bool(note.tensors)
+        damaged.update(note.tensors if note.code in DAMAGE else ())
         counts[note.severity] += 1
-    words = [(damaged, "damaged tensor"), (counts[ERROR] - damaged, "error"), (counts[WARNING], "warning"), (counts[INFO], "note")]
-    return ", ".join(f"{n:,} {word}{'s' * (n != 1)}" for n, word in words if n) or "no notes"
+    words = [
+        counted(counts[severity], word) for severity, word in ((ERROR, "error"), (WARNING, "warning"), (INFO, "note")) if counts[severity]
+    ]
+    if damaged:
+        words[0] += f" ({counted(len(damaged), 'damaged tensor')})"
+    return ", ".join(words) or "no notes"

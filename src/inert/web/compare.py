@@ -6,11 +6,14 @@ Refuses to know: how anything is compared.
 
 from __future__ import annotations
 
+import json
+
 from ..ops.diff import diff
 from ..ops.diff_histogram import difference_histogram
 from ..report.diff import told
 from ..report.plain import printable
 from .answers import BadRequest
+from .exact import exact
 from .work import steps
 
 TYPE_CHECKING = False
@@ -23,17 +26,18 @@ if TYPE_CHECKING:
     from .opened import Opened
 
 Step = dict[str, "Any"]
+TEXT = 1000  # characters of a value
 
 
 def compare(a: Opened, b: Opened, words: Words) -> Iterator[Step]:
-    """What ``inert diff --json`` says of the two; a regular change of names is compared through."""
+    """What ``inert diff --json`` says of the two, other values as texts; a regular change of names is compared through."""
     held = _held(a, b)
     if "told" not in held:
         first, second = a.checkpoint, b.checkpoint
 
         def work(count: Callable[[int], None]) -> Step:
             made = diff(first, second, auto_rename=True, progress=count)
-            return {"made": made, "told": told(made)}
+            return {"made": made, "told": _readable(told(made))}
 
         for step in steps(work, _bytes(a) + _bytes(b)):
             if "told" not in step:
@@ -41,6 +45,17 @@ def compare(a: Opened, b: Opened, words: Words) -> Iterator[Step]:
             else:
                 held.update(step)
     yield held["told"]
+
+
+def _readable(found: Step) -> Step:
+    """What was found as a browser can hold it: other values as the JSON that they are, cut where it is long."""
+    spelled = [{key: _spelled(one[key]) if key in ("a", "b") else one[key] for key in one} for one in found["values"]]
+    summary = [sentence.replace("; --only ", "; inert diff --only ") for sentence in found["summary"]]  # an option that the page lacks
+    return {**exact({key: value for key, value in found.items() if key != "values"}), "values": spelled, "summary": summary}
+
+
+def _spelled(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))[:TEXT]
 
 
 def tensor(a: Opened, b: Opened, words: Words) -> Iterator[Step]:

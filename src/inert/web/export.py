@@ -93,7 +93,7 @@ def _tensors(one: Opened, values: bool, done: Callable[[int], None]) -> Iterator
             left -= size
             yield _ask(one, "stats", lambda one, words: _last(work.statistics(one, words)), {"row": row})
             done(size)
-        yield from _plane(one, row, about["shape"])
+        yield from _plane(one, row, list(found.shape))
 
 
 def _plane(one: Opened, row: int, shape: list[int]) -> Iterator[tuple[str, Any]]:

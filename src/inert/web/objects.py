@@ -51,13 +51,13 @@ def node(opened: Opened, words: Words) -> dict[str, Any]:
         found = next(islice(_inside(value), int(step), None), None)
         if found is None:
             raise BadRequest("nothing is at that place of the object")
-        names.append(found[0])
+        names.append(_called(found[0]))
         value = found[1]
     start, count = words.number("start", 0), words.number("count", 200, 1, PAGE)
     rows = opened.once("rows", lambda: _rows(opened))
     shown_children = []
     for at, (key, child) in enumerate(islice(_inside(value), start, start + count), start):
-        shown_children.append({"key": printable(key[:TEXT]), "at": at, **_said(child, rows)})
+        shown_children.append({"key": printable(_called(key)[:TEXT]), "at": at, **_judged(key), **_said(child, rows)})
     return {
         "path": said,
         "names": [printable(name[:TEXT]) for name in names],
@@ -73,7 +73,7 @@ def _rows(opened: Opened) -> dict[int, int]:
 
 
 def _inside(value: Any) -> Any:
-    """(name, child) of a container; what stands in place of a module's own dicts is named by its key all the same."""
+    """(key, child) of a container; what stands in place of a module's own dicts is named by its key all the same."""
     if isinstance(value, Tensor):
         return iter(value.components.items())
     if isinstance(value, Call):
@@ -82,8 +82,21 @@ def _inside(value: Any) -> Any:
     if isinstance(value, Reference):
         return iter((("id", value.pid),))
     if isinstance(value, Object):
-        return ((("state" if key is HERE else piece(key)), child) for key, child in children(value) or ())
-    return ((piece(key), child) for key, child in children(value) or ())
+        return ((("state" if key is HERE else key), child) for key, child in children(value) or ())
+    return iter(children(value) or ())
+
+
+def _called(key: Any) -> str:
+    """A key as the page shows it: that which is a name of the file, such as the class of a callback, by that name."""
+    return key.dotted if isinstance(key, Global) else piece(key)
+
+
+def _judged(key: Any) -> dict[str, Any]:
+    """The verdict of a key that is a name of the file."""
+    if not isinstance(key, Global):
+        return {}
+    judged = judge(*key.imported)
+    return {"key_verdict": judged.verdict, "key_why": judged.why}
 
 
 def _said(value: Any, rows: dict[int, int]) -> dict[str, Any]:

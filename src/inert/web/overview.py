@@ -11,6 +11,7 @@ from importlib.metadata import version
 from ..report.about import info
 from ..report.listing import modules
 from ..report.plain import printable
+from .exact import exact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,8 +44,13 @@ def _file(opened: Opened) -> dict[str, Any]:
 
 
 def _report(opened: Opened) -> dict[str, Any]:
-    made: dict[str, Any] = opened.once("info", lambda: info(opened.checkpoint))
+    made: dict[str, Any] = opened.once("info", lambda: _told(info(opened.checkpoint)))
     return made
+
+
+def _told(report: dict[str, Any]) -> dict[str, Any]:
+    """The report with what the file itself says, which may hold any integer, as a browser can hold it."""
+    return {**report, **{key: exact(report[key]) for key in ("facts", "hyper_parameters") if key in report}}
 
 
 def overview(opened: Opened, words: Words) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from ..report.plain import number, plain, printable
 from ..report.show import array_of, cut, dates
 from ..stats import magnitude, pieces, refusal
 from .answers import BadRequest
+from .exact import exact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _columns(opened: Opened) -> dict[str, Any]:
     return {
         "count": len(tensors),
         "dtypes": list(dtypes.positions),
-        "shapes": [list(shape) for shape in shapes.positions],
+        "shapes": [exact(list(shape)) for shape in shapes.positions],
         "kinds": list(kinds.positions),
         "sections": list(sections.positions),
         "storages": len(storages.positions),
@@ -94,12 +95,14 @@ def tensor(opened: Opened, words: Words) -> dict[str, Any]:
     storage = table["storage"][at]
     sharers = [] if storage < 0 or table["sharing"][at] < 2 else [i for i, other in enumerate(table["storage"]) if other == storage]
     why = found.layout.fault or refusal(found)
+    listed = row(found)
     return {
-        **row(found),
+        **exact(listed),
+        "nbytes": listed["nbytes"],
         "row": at,
         "sharers": [i for i in sharers if i != at][:100],
         "sharing": table["sharing"][at],
-        "elements": _product(found.shape),
+        "elements": exact(_product(found.shape)),
         "numeric": not why,
         "why": printable(why),
         "offset_in_file": found.file_offset if not found.layout.fault else None,
@@ -162,44 +165,65 @@ def _copied(part: Tensor) -> Any:
 
 
 def image(opened: Opened, words: Words) -> dict[str, Any]:
-    """A plane as a picture: ``mean`` of the finite values of each block as little-endian float32 in base64, NaN where there are none."""
-    import numpy as np
-
+    """A plane as a picture: ``mean`` of the finite values of each block as little-endian floats of the type ``dtype`` in base64, NaN where
+    there are none; ``low`` and ``high`` of them, exactly where each block is one integer."""
     found = chosen(opened, words)
     _refuse(found)
     plane = Plane(found, words)
     (first, last), (left, right) = words.range("rows", plane.rows), words.range("cols", plane.cols)
     most = words.number("max", 256, 1, PICTURE)
     tall, wide = min(last - first, most), min(right - left, most)
+    made = {"rows": plane.rows, "cols": plane.cols, "height": tall, "width": wide}
     if plane.empty or not tall or not wide:
-        return {"rows": plane.rows, "cols": plane.cols, "height": 0, "width": 0, "mean": "", "nan": 0, "low": None, "high": None}
-    row_edges, col_edges = _edges(first, last, tall), _edges(left, right, wide)
-    total, count = np.zeros((tall, wide)), np.zeros((tall, wide), np.int64)
-    odd = 0
-    for at in range(tall):
-        step = max(1, BAND // max(1, int(row_edges[at + 1] - row_edges[at])))
-        for begin in range(left, right, step):
-            end = min(begin + step, right)
-            block = magnitude(plane.read(int(row_edges[at]), int(row_edges[at + 1]), begin, end, bulk=True)).astype(np.float64)
-            sound = np.isfinite(block)
-            odd += int(block.size - sound.sum())
-            places = np.searchsorted(col_edges, np.arange(begin, end), side="right") - 1
-            total[at] += np.bincount(places, np.where(sound, block, 0.0).sum(axis=0), wide)
-            count[at] += np.bincount(places, sound.sum(axis=0), wide).astype(np.int64)
-    with np.errstate(all="ignore"):
-        mean = np.where(count > 0, total / np.maximum(count, 1), np.nan).astype("<f4")
-    finite = mean[np.isfinite(mean)]
-    return {
-        "rows": plane.rows,
-        "cols": plane.cols,
-        "height": tall,
-        "width": wide,
-        "mean": b64encode(mean.tobytes()).decode(),
-        "low": float(finite.min()) if finite.size else None,
-        "high": float(finite.max()) if finite.size else None,
-        "nan": odd,
-        "exact": tall == last - first and wide == right - left,
-    }
+        return {**made, "height": 0, "width": 0, "dtype": "<f4", "mean": "", "nan": 0, "low": None, "high": None}
+    blocks = Blocks(plane, _edges(first, last, tall), _edges(left, right, wide))
+    single = tall == last - first and wide == right - left
+    return {**made, "exact": single, "nan": blocks.odd, **blocks.result(single)}
+
+
+class Blocks:
+    """The means of a plane's blocks, read a band at a time; the smallest and the largest integer, where the values are such."""
+
+    def __init__(self, plane: Plane, row_edges: Any, col_edges: Any) -> None:
+        import numpy as np
+
+        self.total = np.zeros((len(row_edges) - 1, len(col_edges) - 1))
+        self.count = np.zeros(self.total.shape, np.int64)
+        self.odd = 0
+        self.type: Any = np.dtype(np.float32)
+        self.bounds: list[int] = []
+        for at in range(len(row_edges) - 1):
+            step = max(1, BAND // max(1, int(row_edges[at + 1] - row_edges[at])))
+            for begin in range(int(col_edges[0]), int(col_edges[-1]), step):
+                end = min(begin + step, int(col_edges[-1]))
+                block = magnitude(plane.read(int(row_edges[at]), int(row_edges[at + 1]), begin, end, bulk=True))
+                self._add(at, block, np.searchsorted(col_edges, np.arange(begin, end), side="right") - 1)
+
+    def _add(self, at: int, block: Any, places: Any) -> None:
+        import numpy as np
+
+        self.type = np.result_type(block.dtype, self.type)  # what float32 cannot tell apart is sent as float64
+        if block.dtype.kind in "biu":
+            self.bounds = [min([*self.bounds[:1], int(block.min())]), max([*self.bounds[1:], int(block.max())])]
+        block = block.astype(np.float64)
+        sound = np.isfinite(block)
+        self.odd += int(block.size - sound.sum())
+        wide = self.total.shape[1]
+        self.total[at] += np.bincount(places, np.where(sound, block, 0.0).sum(axis=0), wide)
+        self.count[at] += np.bincount(places, sound.sum(axis=0), wide).astype(np.int64)
+
+    def result(self, single: bool) -> dict[str, Any]:
+        """``single``: each block is one value."""
+        import numpy as np
+
+        code = "<f8" if self.type.itemsize > 4 else "<f4"
+        with np.errstate(all="ignore"):
+            mean = np.where(self.count > 0, self.total / np.maximum(self.count, 1), np.nan).astype(code)
+        finite = mean[np.isfinite(mean)]
+        low, high = (float(finite.min()), float(finite.max())) if finite.size else (None, None)
+        if single and self.bounds:
+            low, high = exact(self.bounds)
+        return {"dtype": code, "mean": b64encode(mean.tobytes()).decode(), "low": low, "high": high}
 
 
 def values(opened: Opened, words: Words) -> dict[str, Any]:
@@ -220,9 +244,7 @@ def values(opened: Opened, words: Words) -> dict[str, Any]:
 def _spell(value: Any) -> Any:
     if isinstance(value, float):
         return number(value)
-    if isinstance(value, int) and abs(value) > 1 << 53:
-        return str(value)  # a browser's numbers are float64
-    return plain(value, nodes=1000, text=200)
+    return exact(plain(value, nodes=1000, text=200))
 
 
 def _refuse(found: Tensor) -> None:

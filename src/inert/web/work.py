@@ -14,6 +14,7 @@ from ..report.listing import nbytes
 from ..report.show import array_of
 from ..report.show import statistics as statistics_of
 from ..stats import numbers, pieces
+from .exact import exact, spans
 from .tensors import chosen
 
 TYPE_CHECKING = False
@@ -83,7 +84,7 @@ def _put(told: Queue[Any], left: Event, step: Any) -> None:
 
 
 def statistics(opened: Opened, words: Words) -> Iterator[dict[str, Any]]:
-    """``stats`` as ``inert show --stats`` has them, and where the first NaN and infinities are."""
+    """``stats`` as ``inert show --stats`` has them, for a browser to hold, and where the first NaN and infinities are."""
     found = chosen(opened, words)
     found_at: dict[Any, dict[str, Any]] = opened.once("stats", dict)
     key = words.number("row")
@@ -92,7 +93,7 @@ def statistics(opened: Opened, words: Words) -> Iterator[dict[str, Any]]:
         return
 
     def work(count: Callable[[int], None]) -> dict[str, Any]:
-        made: dict[str, Any] = {"stats": statistics_of(found, count)}
+        made: dict[str, Any] = {"stats": _readable(statistics_of(found, count))}
         if made["stats"]["nan"] or made["stats"]["inf"]:
             made["odd"] = _odd(found, count)
         return made
@@ -101,6 +102,17 @@ def statistics(opened: Opened, words: Words) -> Iterator[dict[str, Any]]:
         if "stats" in step:
             found_at[key] = step
         yield step
+
+
+def _readable(stats: dict[str, Any]) -> dict[str, Any]:
+    """Statistics with exact integers, and those that each bin of a histogram of integers holds."""
+    low, high, histogram = stats["min"], stats["max"], stats["histogram"]
+    if isinstance(low, int) and histogram:
+        bins = len(histogram["counts"])
+        whole = [[exact(low + at)] * 2 for at in range(bins)] if high - low < bins else spans(low, high, bins)
+        stats = {**stats, "histogram": {**histogram, "spans": whole}}
+    made: dict[str, Any] = exact(stats)
+    return made
 
 
 def verification(opened: Opened, words: Words) -> Iterator[dict[str, Any]]:

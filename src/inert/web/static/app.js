@@ -2,6 +2,7 @@
 
 import { h, put, visible } from "./dom.js";
 import { get } from "./data.js";
+import { label } from "./names.js";
 import { overviewPage } from "./overview.js";
 import { tensorsPage } from "./tensors.js";
 import { tensorPage } from "./tensor.js";
@@ -48,12 +49,13 @@ function show() {
   const main = document.getElementById("main");
   chrome(to);
   if (to.compare) {
+    document.title = "Compare · inert";
     open(main, comparePage, { files, a: to.a, b: to.b });
     return;
   }
   const file = files[to.index];
   const page = OTHERS[to.page] || (PAGES.find(([name]) => name === to.page) || PAGES[0])[2];
-  document.title = `${visible(file.name, 60)} · inert`;
+  document.title = `${label(files, file)} · inert`;
   open(main, page, { file, index: to.index, rest: to.rest, files });
 }
 
@@ -78,7 +80,7 @@ function chrome(to) {
   put(
     names,
     files.map((file, index) =>
-      h("a", { href: `#/${index}/overview`, class: "file", "aria-current": index === chosen && "true", title: visible(file.path, 500) }, visible(file.name, 40)),
+      h("a", { href: `#/${index}/overview`, class: "file", "aria-current": index === chosen && "true", title: visible(file.path, 500) }, label(files, file, 40)),
     ),
     files.length > 1 && h("a", { href: "#/compare/0/1", class: "file", "aria-current": to.compare && "true" }, "Compare"),
   );

@@ -16,6 +16,11 @@ export function isExported() {
   return exported !== null;
 }
 
+// Whether an exported page holds the answer.
+export function has(path, params) {
+  return exported !== null && address(path, params) in exported;
+}
+
 export function address(path, params) {
   const words = new URLSearchParams(Object.entries(params || {}).filter(([, value]) => value !== undefined));
   return words.size ? `api/${path}?${words}` : `api/${path}`;

@@ -43,20 +43,20 @@ export function put(place, ...children) {
   return fill(place, children);
 }
 
+// With commas. Integers that a float64 cannot hold come as texts.
 export function count(number) {
-  return Number(number).toLocaleString("en-US");
+  return (typeof number === "string" ? BigInt(number) : Number(number)).toLocaleString("en-US");
 }
 
-const UNITS = ["B", "kB", "MB", "GB", "TB", "PB"];
+const UNITS = ["kB", "MB", "GB", "TB", "PB", "EB"];
 
+// As words.size() writes it: three digits, no zeros behind them, and never 1000 of a unit that has a larger one.
 export function size(bytes) {
-  let value = bytes;
+  if (bytes < 1000) return `${bytes} B`;
+  let value = Number(bytes) / 1000;
   let unit = 0;
-  while (value >= 1000 && unit < UNITS.length - 1) {
-    value /= 1000;
-    unit += 1;
-  }
-  return unit ? `${value.toPrecision(3)} ${UNITS[unit]}` : `${count(bytes)} B`;
+  for (; value >= 999.5 && unit < UNITS.length - 1; unit += 1) value /= 1000;
+  return `${value < 999.5 ? Number(value.toPrecision(3)) : count(Math.round(value))} ${UNITS[unit]}`;
 }
 
 export function many(number, word) {
@@ -69,8 +69,8 @@ export function shape(sizes) {
 
 export function figure(value) {
   if (value === null || value === undefined) return "–";
-  if (typeof value !== "number") return String(value);
-  if (Number.isInteger(value) && Math.abs(value) < 1e15) return count(value);
+  if (typeof value !== "number") return /^-?\d{1,400}$/.test(value) ? count(value) : String(value);
+  if (Number.isSafeInteger(value)) return count(value);
   return String(Number(value.toPrecision(7)));
 }
 

@@ -1,20 +1,22 @@
 // The file's bytes: records, what lies between them, damage. Decodes no pickle. Knows: what each sort of record is drawn as.
 
-import { count, fill, h, many, put, size, visible } from "./dom.js";
-import { get, isExported, stream } from "./data.js";
-import { facts_of, note, notes } from "./overview.js";
+import { count, h, many, put, size, visible } from "./dom.js";
+import { get, isExported } from "./data.js";
+import { facts_of } from "./overview.js";
+import { notes } from "./notes.js";
+import { damaged, verifier } from "./verified.js";
 import { hex, opcodes } from "./hex.js";
 import { ruler } from "./ruler.js";
 import { table } from "./table.js";
 
-const TONES = { pickle: "c1", storage: "c0", data: "c0", header: "c7", padding: "line", directory: "c2", "end records": "c2", code: "c6", index: "c2", block: "c2" };
+const TONES = { pickle: "c1", storage: "c0", data: "c0", header: "c7", descriptor: "c5", padding: "line", directory: "c2", "end records": "c6", code: "c3", index: "c2", block: "c2" };
 const WRONG = new Set(["unused bytes", "trailing bytes", "prefix"]);
 const PICKLES = new Set(["pickle", "constants", "object"]);
 
 export async function filePage(main, { index, rest, signal }) {
   const found = await get(`${index}/parts`);
   if (signal.aborted) return;
-  const rows = recordsOf(found);
+  let rows = recordsOf(found, index);
   const detail = h("div", {});
   const state = { file: 0, words: "" };
   const strips = h("div", {});
@@ -29,10 +31,16 @@ export async function filePage(main, { index, rest, signal }) {
   function choose(file) {
     state.file = file;
     const runs = rows.filter((row) => row.file === file && row.offset !== null);
-    const marks = found.notes.filter((one) => one.where && one.where.offset !== null && one.severity === "error").map((one) => one.where.offset);
+    const noted = found.notes.filter((one) => one.where && one.where.offset !== null && one.severity === "error").map((one) => one.where.offset);
+    const marks = [...noted, ...damaged(index).offsets];
     strip = ruler({ runs, total: found.files[file] ? found.files[file].size : 0, marks, onPick: (run) => open(run, true), label: "Records by their bytes" });
     put(strips, strip.element, legend(runs));
     list();
+  }
+
+  function verified() {
+    rows = recordsOf(found, index);
+    choose(state.file);
   }
 
   function open(row, fromStrip) {
@@ -42,7 +50,7 @@ export async function filePage(main, { index, rest, signal }) {
 
   put(
     main,
-    h("section", { class: "card wide" }, h("h1", {}, "The file"), summary(found), found.refused && h("p", { class: "bad" }, visible(found.refused, 1500)), found.files.length > 1 && picker(found.files, choose), strips, verify(index, signal)),
+    h("section", { class: "card wide" }, h("h1", {}, "The file"), summary(found), found.refused && h("p", { class: "bad" }, visible(found.refused, 1500)), found.files.length > 1 && picker(found.files, choose), strips, verifier(index, signal, verified)),
     detail,
     h("div", { class: "tall" }, h("div", { class: "tools" }, search), grid.element),
     notes(found.notes),
@@ -57,10 +65,11 @@ export async function filePage(main, { index, rest, signal }) {
   }
 }
 
-// Records and what lies between them, in the order of files and offsets.
-function recordsOf(found) {
+// Records and what lies between them, in the order of files and offsets; what verification found damaged as such.
+function recordsOf(found, index) {
+  const wrong = damaged(index).parts;
   const files = new Map(found.files.map((file, i) => [file.name, i]));
-  const parts = found.parts.map((part) => ({ ...part, file: files.get(part.file) ?? 0, length: part.compressed ?? part.size, tone: TONES[part.role] || "c4", record: true }));
+  const parts = found.parts.map((part) => ({ ...part, file: files.get(part.file) ?? 0, length: part.compressed ?? part.size, tone: wrong.has(part.name) ? "bad" : TONES[part.role] || "c4", damaged: wrong.has(part.name), record: true }));
   const gaps = found.gaps.map((gap) => ({ name: gap.record, offset: gap.offset, size: gap.size, length: gap.size, role: gap.kind, file: files.get(found.file) ?? 0, tone: WRONG.has(gap.kind) ? "bad" : TONES[gap.kind] || "c7" }));
   return [...parts, ...gaps].map((row) => ({ ...row, size: row.length, whole: row.size })).sort((a, b) => a.file - b.file || (a.offset ?? -1) - (b.offset ?? -1));
 }
@@ -83,7 +92,7 @@ function legend(runs) {
 
 function columns(found) {
   return [
-    { key: "name", title: "record", class: "name mono", cell: (row) => [h("i", { class: "dot", "--hue": `var(--${row.tone})`, "aria-hidden": "true" }), row.record ? [row.hidden && [h("span", { class: "badge bad" }, "hidden"), " "], visible(row.name, 200)] : h("span", { class: "quiet" }, row.name ? `${row.role} of ${visible(row.name, 120)}` : row.role)] },
+    { key: "name", title: "record", class: "name mono", cell: (row) => [h("i", { class: "dot", "--hue": `var(--${row.tone})`, "aria-hidden": "true" }), row.record ? [row.hidden && [h("span", { class: "badge bad" }, "hidden"), " "], row.damaged && [h("span", { class: "badge bad" }, "damaged"), " "], visible(row.name, 200)] : h("span", { class: "quiet" }, row.name ? `${row.role} of ${visible(row.name, 120)}` : row.role)] },
     { key: "role", title: "role", class: "less", cell: (row) => row.role },
     { key: "offset", title: "offset", class: "number", cell: (row) => (row.offset === null ? "–" : count(row.offset)) },
     { key: "size", title: "size", class: "number", cell: (row) => count(row.size) },
@@ -107,43 +116,25 @@ function record(index, row, found) {
   };
   const kept = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
   const views = h("div", {});
-  const show = (node) => put(views, node);
-  const bytes = () => show(row.offset === null ? h("p", { class: "quiet" }, "Its bytes do not lie plainly in a file.") : hex(index, row.file, row.offset, row.offset + row.size));
-  const codes = () => show(opcodes(index, row.name));
   const coded = row.record && PICKLES.has(row.role);
-  if (isExported()) show(h("p", { class: "quiet" }, "This is an exported page: open the file with inert view to see the bytes."));
-  else if (coded) codes();
-  else bytes();
+  const ways = { Opcodes: () => opcodes(index, row.name), Bytes: () => octets(index, row) };
+  const buttons = Object.keys(ways).map((name) => h("button", { type: "button", onclick: () => show(name) }, name));
+  const show = (name) => {
+    for (const button of buttons) button.setAttribute("aria-pressed", String(button.textContent === name));
+    put(views, ways[name]());
+  };
+  show(coded ? "Opcodes" : "Bytes");
   return h(
     "section",
     { class: "card", "aria-label": "The chosen record" },
     h("h2", { class: "mono" }, row.record ? visible(row.name, 300) : `${row.role}${row.name ? ` of ${visible(row.name, 200)}` : ""}`),
     facts_of(kept),
-    !isExported() && h("div", { class: "tools again" }, coded && h("button", { type: "button", onclick: codes }, "Opcodes"), h("button", { type: "button", onclick: bytes }, "Bytes")),
+    coded && !isExported() && h("div", { class: "tools again" }, buttons),
     h("div", { class: "again" }, views),
   );
 }
 
-// -- checksums
-
-function verify(index, signal) {
-  const place = h("div", { class: "again" });
-  const start = h("button", { type: "button", onclick: run }, "Verify every checksum");
-  fill(place, [start]);
-  return place;
-
-  async function run() {
-    const bar = h("progress", { "aria-label": "Verifying", max: 1, value: 0 });
-    put(place, bar);
-    try {
-      const found = await stream(`${index}/verify`, {}, (step) => bar.setAttribute("value", step.total ? Math.min(1, step.done / step.total) : 0), signal);
-      put(place, h("p", {}, h("span", { class: `badge ${found.ok ? "good" : "bad"}` }, found.ok ? "sound" : "damaged"), " ", visible(found.sentence, 800)), found.findings.length > 0 && h("ul", { class: "notes" }, found.findings.slice(0, 100).map(note)), found.unchecked.length > 0 && unverified(found.unchecked));
-    } catch (error) {
-      if (!signal.aborted) put(place, start, h("p", {}, visible(error.message, 500)));
-    }
-  }
-}
-
-function unverified(rows) {
-  return h("details", {}, h("summary", {}, "What nothing vouches for"), h("ul", { class: "notes" }, rows.slice(0, 50).map((row) => h("li", {}, h("span", { class: "mono" }, visible(row.part || row.file, 120)), `, ${size(row.size)}: `, visible(row.why, 300)))));
+function octets(index, row) {
+  if (isExported()) return h("p", { class: "quiet" }, "This is an exported page: open the file with inert view to see the bytes.");
+  return row.offset === null ? h("p", { class: "quiet" }, "Its bytes do not lie plainly in a file.") : hex(index, row.file, row.offset, row.offset + row.size);
 }

@@ -1,7 +1,7 @@
 // Bytes in hexadecimal, and a pickle's opcodes. Knows: how rows are written. Refuses to know: what bytes mean.
 
 import { count, h, put, visible } from "./dom.js";
-import { get } from "./data.js";
+import { get, isExported } from "./data.js";
 import { TONE } from "./verdicts.js";
 
 const PAGE = 512; // bytes at a time
@@ -71,8 +71,8 @@ export function opcodes(index, part) {
       const found = await get(`${index}/pickle`, { part, start: next, count: OPCODES });
       body.append(...found.rows.map(line));
       next += found.rows.length;
-      more.hidden = !found.more;
-      said.textContent = `${count(next)} opcodes${found.more ? " so far" : ""}, ${count(found.size)} bytes`;
+      more.hidden = !found.more || isExported();
+      said.textContent = isExported() && found.more ? `the first ${count(next)} opcodes: an exported page holds no more` : `${count(next)} opcodes${found.more ? " so far" : ""}, ${count(found.size)} bytes`;
     } catch (error) {
       more.hidden = true;
       put(said, visible(error.message, 400));

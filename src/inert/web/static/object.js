@@ -23,7 +23,7 @@ export async function objectPage(main, { file, index, rest, signal }) {
       "section",
       { class: "card wide" },
       h("h1", {}, path ? "Part of the saved object" : "The saved object"),
-      path && h("p", { class: "crumbs mono" }, h("a", { href: `#/${index}/object` }, "all"), root.names.map((name) => [h("span", { "aria-hidden": "true" }, "›"), visible(name, 60)])),
+      path && h("p", { class: "crumbs mono" }, h("a", { href: `#/${index}/object` }, "all"), root.names.map((name, i) => [h("span", { "aria-hidden": "true" }, "›"), h("a", { href: `#/${index}/object/${path.split(".").slice(0, i + 1).join(".")}` }, visible(name, 60))])),
       h("p", { class: "quiet" }, "What the file says is to be built. Nothing of it was run: names, calls and objects of other classes stand here as what the file says, each with the verdict of its name."),
       h("p", {}, head(root, index)),
       inside(root, index),
@@ -84,7 +84,8 @@ function append(list, node, index) {
 }
 
 function item(child, parent, index) {
-  const key = h("span", { class: "mono key" }, visible(child.key, 200));
+  const asks = child.key_verdict && [h("span", { class: `badge ${TONE[child.key_verdict] || "warn"}`, title: visible(child.key_why, 300) }, child.key_verdict), " ", h("span", { class: "badge inert-global", title: INERT.global[1] }, INERT.global[0]), " "];
+  const key = [asks, h("span", { class: "mono key" }, visible(child.key, 200))];
   if (!OPENS.has(child.kind) || !child.count) return [key, " ", head(child, index)];
   const path = parent.path ? `${parent.path}.${child.at}` : String(child.at);
   const made = h("details", {}, h("summary", {}, key, " ", head(child, index)));

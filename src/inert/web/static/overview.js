@@ -3,7 +3,10 @@
 import { count, figure, h, many, put, size, visible } from "./dom.js";
 import { get } from "./data.js";
 import { treemap } from "./treemap.js";
-import { TONE, VERDICT } from "./verdicts.js";
+import { called } from "./names.js";
+import { notes } from "./notes.js";
+import { TONE, alarming, verdict } from "./verdicts.js";
+import { health, verifier } from "./verified.js";
 
 const LOADS = [
   ["weights_only", "torch.load(weights_only=True)", "the default since torch 2.6"],
@@ -20,23 +23,32 @@ export async function overviewPage(main, { file, index, signal }) {
   put(main, h("section", { class: "card wide" }, h("h1", {}, `${file.format} · ${size(file.size)}`), h("p", { class: "quiet" }, "Reading …")));
   const { info, tree, shares } = await get(`${index}/overview`);
   if (signal.aborted) return;
-  const badges = h("div", { class: "badges" }, health(info.notes, index), h("span", { class: "badge", id: "verdict" }, "Looking whether it is safe …"));
+  const whole = h("span", { id: "whole" });
+  const state = { alarm: false };
+  const judge = () => {
+    const [tone, text] = health(info.notes, index);
+    whole.className = `badge ${state.alarm && tone === "good" ? "open" : tone}`; // whole is not healthy, where it is dangerous
+    put(whole, text);
+  };
+  judge();
   put(
     main,
-    h("section", { class: "card wide" }, h("h1", {}, visible(info.sentence, 600)), h("p", { class: "quiet mono" }, visible(info.file, 400), ` · ${size(info.size)}`), badges),
     h(
-      "div",
-      { class: "columns" },
-      loads(info),
-      mix(info, shares),
-      sections(info),
-      map(tree),
-      parameters(info),
-      facts(info),
-      notes(info.notes),
+      "section",
+      { class: "card wide" },
+      h("h1", {}, visible(info.sentence, 600)),
+      h("p", { class: "quiet mono" }, visible(info.file, 400), ` · ${size(info.size)}`),
+      h("div", { class: "badges" }, verdictPlace(), whole),
+      verifier(index, signal, judge),
     ),
+    h("div", { class: "columns" }, loads(info), mix(info, shares), sections(info), map(tree), parameters(info), facts(info), notes(info.notes)),
   );
-  safety(main, index, signal);
+  state.alarm = await safety(main, index, signal);
+  if (!signal.aborted) judge();
+}
+
+function verdictPlace() {
+  return h("span", { class: "badge", id: "verdict" }, "Looking whether it is safe …");
 }
 
 function refusal(file, index) {
@@ -46,29 +58,27 @@ function refusal(file, index) {
     h("h1", {}, "inert cannot open this file"),
     h("p", {}, visible(file.refused, 2000)),
     h("p", { class: "quiet mono" }, visible(file.path, 400), ` · ${size(file.size)}`),
-    h("div", { class: "badges" }, h("span", { class: "badge", id: "verdict" }, "Looking whether it is safe …")),
+    h("div", { class: "badges" }, verdictPlace()),
     h("p", {}, h("a", { href: `#/${index}/file` }, "Its bytes"), " · ", h("a", { href: `#/${index}/safety` }, "What it would run")),
   );
 }
 
+// Whether the file is one to be warned of; then nothing about it looks well.
 async function safety(main, index, signal) {
   const place = main.querySelector("#verdict");
   try {
     const report = await get(`${index}/scan`);
-    if (signal.aborted) return;
-    put(place, h("a", { href: `#/${index}/safety` }, VERDICT[report.verdict] || report.verdict));
+    if (signal.aborted) return false;
+    put(place, h("a", { href: `#/${index}/safety` }, verdict(report)));
     place.classList.add(TONE[report.verdict] || "warn");
+    if (!alarming(report)) return false;
+    place.closest(".card").classList.add("bad");
+    main.querySelector(".badge.good.runs")?.classList.replace("good", "bad");
+    return true;
   } catch (error) {
     if (!signal.aborted) put(place, visible(error.message));
+    return false;
   }
-}
-
-function health(notes, index) {
-  const errors = notes.filter((note) => note.severity === "error").length;
-  const warnings = notes.filter((note) => note.severity === "warning").length;
-  const tone = errors ? "bad" : warnings ? "warn" : "good";
-  const text = errors ? `Damaged: ${many(errors, "error")}` : warnings ? many(warnings, "warning") : "Healthy: nothing odd was met while reading";
-  return h("span", { class: `badge ${tone}` }, text);
 }
 
 function card(title, ...children) {
@@ -81,7 +91,7 @@ function loads(info) {
     return h(
       "tr",
       {},
-      h("td", {}, h("span", { class: `badge ${said.ok ? "good" : "bad"}` }, said.ok ? "yes" : "no")),
+      h("td", {}, h("span", { class: `badge ${said.ok ? "good" : "bad"} ${key === "full" ? "runs" : ""}` }, said.ok ? "yes" : "no")),
       h("td", {}, h("code", {}, call), hint && h("div", { class: "quiet" }, hint), h("div", {}, visible(said.why, 600))),
     );
   });
@@ -117,13 +127,13 @@ function mix(info, shares) {
 function sections(info) {
   const filled = info.sections.filter((section) => section.tensors);
   const empty = info.sections.filter((section) => !section.tensors);
-  const rows = filled.slice(0, 40).map((section) => h("tr", {}, h("td", { class: "mono" }, visible(section.key, 80)), h("td", { class: "number" }, count(section.tensors)), h("td", { class: "number" }, size(section.nbytes))));
+  const rows = filled.slice(0, 40).map((section) => h("tr", {}, h("td", { class: "mono" }, called(section.key, 80)), h("td", { class: "number" }, count(section.tensors)), h("td", { class: "number" }, size(section.nbytes))));
   return card(
     "Sections",
     h("table", { class: "plain" }, h("thead", {}, h("tr", {}, h("th", {}, "key"), h("th", { class: "number" }, "tensors"), h("th", { class: "number" }, "bytes"))), h("tbody", {}, rows)),
     info.nbytes !== filled.reduce((sum, section) => sum + section.nbytes, 0) && h("p", { class: "quiet" }, "What their storages hold: one that several tensors share counts once."),
     filled.length > 40 && h("p", { class: "quiet" }, `and ${many(filled.length - 40, "more section")}`),
-    empty.length > 0 && h("p", { class: "quiet" }, "Without tensors: ", empty.slice(0, 40).map((section) => visible(section.key, 60)).join(", "), empty.length > 40 && " …"),
+    empty.length > 0 && h("p", { class: "quiet" }, "Without tensors: ", empty.slice(0, 40).map((section) => called(section.key, 60)).join(", "), empty.length > 40 && " …"),
   );
 }
 
@@ -137,8 +147,7 @@ function parameters(info) {
 
 function facts(info) {
   const said = { format: info.format, profile: info.profile, "byte order": info.byteorder, compression: info.compression, ...info.facts };
-  const container = Object.keys(info.metadata).length > 0 && [h("h2", { class: "again" }, "What the container says"), facts_of(info.metadata)];
-  return card("Facts", facts_of(said), container);
+  return [card("Facts", facts_of(said)), Object.keys(info.metadata).length > 0 && card("What the container says", facts_of(info.metadata))];
 }
 
 export function facts_of(found) {
@@ -164,36 +173,10 @@ function written(value, depth = 0, name = "") {
   const items = Object.entries(value);
   const plain = items.every(([, one]) => typeof one !== "object" || one === null);
   if (!items.length) return h("span", { class: "quiet" }, "empty");
-  if (plain && Array.isArray(value) && items.length <= 8) return value.map((one) => visible(one, 80)).join(", ");
-  if (plain && items.length <= FEW) return items.map(([key, one]) => `${visible(spoken(key), 60)} ${key === "nbytes" ? size(one) : visible(one, 80)}`).join(", ");
+  if (plain && Array.isArray(value) && items.length <= 8) return value.map((one) => visible(one, 400)).join(", ");
+  if (plain && items.length <= FEW) return items.map(([key, one]) => `${visible(spoken(key), 60)} ${key === "nbytes" ? size(one) : visible(one, 400)}`).join(", ");
   if (depth > 6) return visible(JSON.stringify(value), 600);
   const named = !Array.isArray(value) && items.slice(0, FEW).every(([key]) => key.length <= 24);
   const title = !named ? many(items.length, "item") : items.slice(0, FEW).map(([key]) => visible(spoken(key), 30)).join(", ") + (items.length > FEW ? " …" : "");
   return h("details", {}, h("summary", {}, title), h("dl", { class: "facts inner" }, items.slice(0, 200).map(([key, one]) => [h("dt", {}, visible(spoken(key), 60)), h("dd", {}, written(one, depth + 1, key))])));
-}
-
-export function notes(found) {
-  return (
-    found.length > 0 &&
-    h(
-      "section",
-      { class: "card wide" },
-      h("h2", {}, many(found.length, "note")),
-      h("ul", { class: "notes" }, found.slice(0, 100).map(note)),
-      found.length > 100 && h("p", { class: "quiet" }, `and ${count(found.length - 100)} more`),
-    )
-  );
-}
-
-export function note(one) {
-  const place = one.where && one.where.part ? visible(one.where.part, 120) + (one.where.offset === null ? "" : ` at byte ${count(one.where.offset)}`) : "";
-  return h(
-    "li",
-    { class: one.severity },
-    h("strong", {}, one.severity),
-    place && [" · ", h("span", { class: "mono" }, place)],
-    h("div", {}, visible(one.message, 800)),
-    one.tensors.length > 0 && h("div", { class: "quiet mono" }, one.tensors.slice(0, 5).map((name) => visible(name, 80)).join(", "), one.tensors.length > 5 && ` and ${count(one.tensors.length - 5)} more`),
-    h("div", { class: "quiet" }, visible(one.fix, 400)),
-  );
 }

@@ -1,8 +1,10 @@
 // One tensor: what it is, its statistics, a picture of any plane of it, its values. Knows: how a plane is chosen.
 
 import { copy, count, figure, h, many, put, shape, size, svg, visible } from "./dom.js";
-import { address, get, isExported, stream } from "./data.js";
+import { address, get, has, isExported, stream } from "./data.js";
+import { called } from "./names.js";
 import { facts_of } from "./overview.js";
+import { damaged } from "./verified.js";
 
 const SIDE = 384; // pixels of the picture, at most
 const CELL = 48; // pixels of one of its values on the screen, at most
@@ -12,21 +14,25 @@ export async function tensorPage(main, { file, index, rest, signal }) {
   const row = Number(rest[0]);
   const one = await get(`${index}/tensor`, { row });
   if (signal.aborted) return;
-  put(main, head(one, index, row), h("div", { class: "columns" }, about(one, index), one.numeric ? statistics(one, index, row, signal) : refused(one)));
-  if (one.elements > 0 && !one.fault && one.dtype !== "string" ? one.numeric : one.dtype === "string") main.append(plane(one, index, row, signal));
+  document.title = `${called(one.name, 60)} · ${document.title}`;
+  const held = one.numeric && !(isExported() && !has(`${index}/values`, corner(one, row, start(one))));
+  put(main, head(one, index, row), h("div", { class: "columns" }, about(one, index), held ? statistics(one, index, row, signal) : refused(one)));
+  if (one.elements > 0 && !one.fault && (held || (one.dtype === "string" && !isExported()))) main.append(plane(one, index, row, signal));
 }
 
 function refused(one) {
-  return h("section", { class: "card" }, h("h2", {}, "Values"), h("p", {}, visible(one.why || "this tensor has no values to show", 500)));
+  const left = "Values were not exported into this page: inert view shows them, and --export PAGE --values exports those of the first tensors.";
+  const why = isExported() && (one.numeric || one.dtype === "string") ? left : visible(one.why || "this tensor has no values to show", 500);
+  return h("section", { class: "card" }, h("h2", {}, "Values"), h("p", {}, why));
 }
 
 function head(one, index, row) {
   return h(
     "section",
     { class: "card" },
-    h("p", { class: "crumbs" }, h("a", { href: `#/${index}/tensors` }, "Tensors"), h("span", { "aria-hidden": "true" }, "›")),
-    h("h1", { class: "mono" }, visible(one.name, 1000) || "(the saved object itself)"),
-    h("div", { class: "badges" }, h("span", { class: "badge" }, one.dtype), h("span", { class: "badge mono" }, shape(one.shape)), h("span", { class: "badge" }, size(one.nbytes)), one.fault && h("span", { class: "badge bad" }, "damaged")),
+    h("p", { class: "crumbs" }, h("a", { href: `#/${index}/tensors` }, "Tensors"), h("span", { "aria-hidden": "true" }, "›"), h("span", {}, `row ${count(row)}`)),
+    h("h1", { class: "mono" }, called(one.name, 1000)),
+    h("div", { class: "badges" }, h("span", { class: "badge" }, one.dtype), h("span", { class: "badge mono" }, shape(one.shape)), h("span", { class: "badge" }, size(one.nbytes)), (one.fault || damaged(index).tensors.has(one.name)) && h("span", { class: "badge bad" }, "damaged")),
     one.fault && h("p", {}, visible(one.fault, 800)),
     h(
       "div",
@@ -86,35 +92,50 @@ function counted({ stats, odd }) {
   ];
 }
 
-export function histogram({ edges, counts }) {
+// spans: of integers, the first and the last that each bin holds; figures of edges between them would be rounded.
+export function histogram({ edges, counts, spans }) {
   const most = Math.max(...counts, 1);
   const wide = 600 / counts.length;
+  const whole = spans || counts.map((_, i) => [edges[i], edges[i + 1]]);
+  const [first, last] = [whole[0][0], whole[whole.length - 1][1]].map(figure);
+  const said = ([from, to]) => (String(from) === String(to) ? figure(from) : `${figure(from)} to ${figure(to)}`);
   return svg(
     "svg",
-    { class: "histogram", viewBox: "0 0 600 180", role: "img", "aria-label": `Histogram from ${figure(edges[0])} to ${figure(edges[edges.length - 1])}` },
+    { class: "histogram", viewBox: "0 0 600 180", role: "img", "aria-label": `Histogram from ${first} to ${last}` },
     counts.map((number, i) => {
       const tall = number ? Math.max(1, (number / most) * 150) : 0;
-      return svg("rect", { x: i * wide + 1, y: 155 - tall, width: Math.max(1, wide - 2), height: tall }, svg("title", {}, `${figure(edges[i])} to ${figure(edges[i + 1])}: ${count(number)}`));
+      return svg("rect", { x: i * wide + 1, y: 155 - tall, width: Math.max(1, wide - 2), height: tall }, svg("title", {}, `${said(whole[i])}: ${count(number)}`));
     }),
-    svg("text", { x: 2, y: 173 }, figure(edges[0])),
-    svg("text", { x: 598, y: 173, "text-anchor": "end" }, figure(edges[edges.length - 1])),
+    svg("text", { x: 2, y: 173 }, first),
+    svg("text", { x: 598, y: 173, "text-anchor": "end" }, last),
   );
 }
 
 // -- a plane: two axes shown, the others held
 
+function start(one) {
+  const rank = one.shape.length;
+  return { axes: [...Array(rank).keys()].slice(-2), at: Array(rank).fill(0), first: 0, left: 0 };
+}
+
+// What is asked for a plane, and for the corner of it that is shown as values.
+function chosen(row, state) {
+  return { row, axes: state.axes.join(","), at: state.at.join(",") };
+}
+
+function corner(one, row, state) {
+  const [rows, cols] = extent(one, state);
+  return { ...chosen(row, state), rows: `${state.first}:${Math.min(rows, state.first + 32)}`, cols: `${state.left}:${Math.min(cols, state.left + 16)}` };
+}
+
 function plane(one, index, row, signal) {
   const rank = one.shape.length;
-  const state = { axes: [...Array(rank).keys()].slice(-2), at: Array(rank).fill(0), first: 0, left: 0 };
+  const state = start(one);
   const picture = h("canvas", { class: "picture", role: "img", "aria-label": "Heat map of the plane" });
   const scale = h("p", { class: "quiet" });
   const values = h("div", { class: "scrollx", tabindex: "0", role: "region", "aria-label": "Values" });
   const sliders = h("div", { class: "sliders" });
   let asked = 0;
-
-  function params(more) {
-    return { row, axes: state.axes.join(","), at: state.at.join(","), ...more };
-  }
 
   async function refresh() {
     asked += 1;
@@ -128,18 +149,16 @@ function plane(one, index, row, signal) {
   }
 
   async function paint(mine) {
-    const found = await get(`${index}/image`, params({ max: SIDE }));
+    const found = await get(`${index}/image`, { ...chosen(row, state), max: SIDE });
     if (mine !== asked || signal.aborted) return;
     draw(picture, found);
-    scale.textContent = found.low === null ? "no finite values in this plane" : `${figure(found.low)} to ${figure(found.high)}${found.exact ? "" : `, means of blocks: ${count(found.rows)} × ${count(found.cols)} values as ${found.height} × ${found.width}`}${found.nan ? `, ${count(found.nan)} not finite` : ""}`;
+    scale.textContent = found.low === null ? "no finite values in this plane" : `${figure(found.low)}${found.low === found.high ? "" : ` to ${figure(found.high)}`}${found.exact ? "" : `, means of blocks: ${count(found.rows)} × ${count(found.cols)} values as ${found.height} × ${found.width}`}${found.nan ? `, ${count(found.nan)} not finite` : ""}`;
   }
 
   async function list(mine) {
-    const [rows, cols] = extent(one, state);
-    const last = `${Math.min(rows, state.first + 32)}`;
-    const found = await get(`${index}/values`, params({ rows: `${state.first}:${last}`, cols: `${state.left}:${Math.min(cols, state.left + 16)}` }));
+    const found = await get(`${index}/values`, corner(one, row, state));
     if (mine !== asked || signal.aborted) return;
-    put(values, written(found), pager(found, state, refresh));
+    put(values, written(found, one), !isExported() && pager(found, state, refresh));
   }
 
   function controls() {
@@ -151,9 +170,9 @@ function plane(one, index, row, signal) {
   }
 
   addEventListener("inert-theme", refresh, { signal });
-  controls();
+  if (!isExported()) controls(); // which holds this plane only
   refresh();
-  return h("section", { class: "card" }, h("h2", {}, rank > 2 ? "A plane of it" : "Values"), sliders, h("div", { class: "columns again" }, one.numeric && h("div", {}, picture, scale), values));
+  return h("section", { class: "card" }, h("h2", {}, rank < 3 ? "Values" : isExported() ? "The first plane of it" : "A plane of it"), sliders, h("div", { class: "columns again" }, one.numeric && h("div", {}, picture, scale), values));
 }
 
 function extent(one, state) {
@@ -191,10 +210,11 @@ function axes(one, state, changed) {
   return h("div", { class: "tools" }, choose(0), choose(1));
 }
 
-function written(found) {
+function written(found, one) {
+  const spell = (value) => (typeof value === "object" ? JSON.stringify(value) : one.numeric ? figure(value) : String(value));
   const wide = found.values.length ? found.values[0].length : 0;
   const top = h("tr", {}, h("th", {}, ""), [...Array(wide).keys()].map((i) => h("th", { scope: "col" }, count(found.left + i))));
-  const lines = found.values.map((line, i) => h("tr", {}, h("th", { scope: "row" }, count(found.first + i)), line.map((value) => h("td", {}, typeof value === "object" ? visible(JSON.stringify(value), 40) : visible(figure(value), 40)))));
+  const lines = found.values.map((line, i) => h("tr", {}, h("th", { scope: "row" }, count(found.first + i)), line.map((value) => h("td", {}, visible(spell(value), 40)))));
   return h("table", { class: "values" }, h("thead", {}, top), h("tbody", {}, lines));
 }
 
@@ -217,14 +237,15 @@ function pager(found, state, refresh) {
 }
 
 // Blue to white to red around zero where both signs are there, else from pale to dark; what is not finite is magenta.
-function draw(canvas, { height, width, mean, low, high }) {
+function draw(canvas, { height, width, dtype, mean, ...said }) {
+  const [low, high] = [said.low, said.high].map(Number); // for colours, which need not be exact
   canvas.width = Math.max(1, width);
   canvas.height = Math.max(1, height);
   canvas.style.setProperty("--most", `${Math.max(width, height) * CELL}px`);
   canvas.style.setProperty("--ratio", `${Math.min(4, Math.max(0.25, width / Math.max(1, height)))}`);
   if (!width || !height) return;
   const bytes = Uint8Array.from(atob(mean), (c) => c.charCodeAt(0));
-  const numbers = new Float32Array(bytes.buffer);
+  const numbers = dtype === "<f8" ? new Float64Array(bytes.buffer) : new Float32Array(bytes.buffer);
   const context = canvas.getContext("2d");
   const pixels = context.createImageData(width, height);
   const signs = low < 0 && high > 0;
@@ -248,7 +269,7 @@ function signed(part, dark) {
 const RAMP = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
 
 function ramp(part) {
-  const at = Math.min(RAMP.length - 2, Math.floor(part * (RAMP.length - 1)));
+  const at = Math.max(0, Math.min(RAMP.length - 2, Math.floor(part * (RAMP.length - 1))));
   const how = part * (RAMP.length - 1) - at;
   return RAMP[at].map((c, i) => Math.round(c + (RAMP[at + 1][i] - c) * how));
 }

@@ -2,13 +2,15 @@
 
 import { copy, count, h, many, put, shape, size, svg, visible } from "./dom.js";
 import { get } from "./data.js";
+import { called } from "./names.js";
 import { table } from "./table.js";
+import { damaged } from "./verified.js";
 
 const SIZES = [["", "any size"], ["1e3", "over 1 kB"], ["1e6", "over 1 MB"], ["1e8", "over 100 MB"], ["1e9", "over 1 GB"]];
 
 export async function tensorsPage(main, { file, index, signal }) {
   if (file.refused) throw new Error(file.refused);
-  const data = await get(`${index}/tensors`);
+  const data = marked(await get(`${index}/tensors`), damaged(index).tensors);
   if (signal.aborted) return;
   const lower = data.names.map((name) => name.toLowerCase());
   const state = { words: "", dtype: "", rank: "", over: "", odd: "", key: "", down: false };
@@ -65,9 +67,16 @@ export async function tensorsPage(main, { file, index, signal }) {
   refresh();
 }
 
+// The tensors with those that verification found damaged among the faults.
+function marked(data, wrong) {
+  if (!wrong.size) return data;
+  const found = Object.fromEntries(data.names.map((name, row) => [row, name]).filter(([, name]) => wrong.has(name)));
+  return { ...data, faults: { ...found, ...data.faults } };
+}
+
 function columns(data) {
   return [
-    { key: "name", title: "name", sort: true, class: "name mono", cell: (row) => [data.faults[row] && [h("span", { class: "badge bad" }, "damaged"), " "], visible(data.names[row], 200)] },
+    { key: "name", title: "name", sort: true, class: "name mono", cell: (row) => [data.faults[row] && [h("span", { class: "badge bad" }, "damaged"), " "], called(data.names[row])] },
     { key: "dtype", title: "type", sort: true, cell: (row) => data.dtypes[data.dtype[row]] },
     { key: "shape", title: "shape", sort: true, class: "mono", cell: (row) => shape(data.shapes[data.shape[row]]) },
     { key: "nbytes", title: "size", sort: true, class: "number", cell: (row) => size(data.nbytes[row]) },
@@ -167,7 +176,7 @@ function branches(data, rows, index, depth = 0) {
 }
 
 function leaf(data, row, name, index) {
-  return [h("a", { href: `#/${index}/tensor/${row}`, class: "mono" }, visible(name, 200)), h("span", { class: "quiet" }, ` ${data.dtypes[data.dtype[row]]} ${shape(data.shapes[data.shape[row]])} ${size(data.nbytes[row])}`)];
+  return [h("a", { href: `#/${index}/tensor/${row}`, class: "mono" }, called(name)), h("span", { class: "quiet" }, ` ${data.dtypes[data.dtype[row]]} ${shape(data.shapes[data.shape[row]])} ${size(data.nbytes[row])}`)];
 }
 
 function branch(data, group, index, depth) {

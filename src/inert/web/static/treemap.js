@@ -1,10 +1,23 @@
 // Bytes by module as nested rectangles. Knows: how to lay them out (squarified, Bruls et al. 2000). Refuses to know: where the numbers come from.
 
-import { h, many, put, size, svg, visible } from "./dom.js";
+import { h, many, put, size, svg } from "./dom.js";
+import { called } from "./names.js";
 
 const HEIGHT = 300; // pixels
 const LINE = 19; // pixels of a title
 const LETTER = 7; // pixels, about
+const LEVELS = 3; // of what lies in a rectangle, where there is room
+
+// A module of a single one stands for it: {node, name}, the name with a dot for each step; "…" stands for many.
+function inmost(node) {
+  const names = [node.name];
+  let at = node;
+  while (at.children.length === 1 && at.children[0].children.length) {
+    [at] = at.children;
+    names.push(at.name);
+  }
+  return { node: at, name: called(names.join("."), 100) };
+}
 
 // Rectangles {node, x, y, w, h} for nodes by their nbytes, the largest first, each as square as can be.
 export function layout(nodes, box) {
@@ -47,13 +60,21 @@ function squareness(a, b) {
   return Math.max(a / b, b / a);
 }
 
-// An element that shows a tree of {name, nbytes, tensors, children}, two levels at a time; a rectangle with children opens them.
+// An element that shows a tree of {name, nbytes, tensors, children}, some levels at a time; a rectangle with children opens them, and
+// so do modules of a single one, down to the first that says something.
 export function treemap(tree) {
   const crumbs = h("nav", { class: "crumbs", "aria-label": "Modules" });
   const picture = svg("svg", { class: "treemap", role: "group", "aria-label": "Bytes by module" });
   const element = h("div", {}, crumbs, picture);
   let path = [tree];
   let wide = 0;
+
+  // A path that goes on to where there is more than one.
+  function onward(next) {
+    const last = next[next.length - 1];
+    const [only] = last.children;
+    return last.children.length === 1 && only.children.length ? onward([...next, only]) : next;
+  }
 
   function show(next) {
     path = next;
@@ -62,7 +83,7 @@ export function treemap(tree) {
       crumbs,
       path.map((step, i) => [
         i > 0 && h("span", { "aria-hidden": "true" }, "›"),
-        h("button", { class: "plain", type: "button", "aria-current": i === path.length - 1 && "true", onclick: () => show(path.slice(0, i + 1)) }, i ? visible(step.name, 40) : "all"),
+        h("button", { class: "plain", type: "button", "aria-current": i === path.length - 1 && "true", onclick: () => show(path.slice(0, i + 1)) }, i ? called(step.name, 40) : "all"),
       ]),
       h("span", { class: "quiet" }, ` ${size(node.nbytes)} in ${many(node.tensors, "tensor")}`),
     );
@@ -82,8 +103,8 @@ export function treemap(tree) {
   function tile(place, i) {
     const { node } = place;
     const opens = node.children.length > 0;
-    const said = `${visible(node.name, 100)}, ${size(node.nbytes)}, ${many(node.tensors, "tensor")}`;
-    const open = () => show([...path, node]);
+    const said = `${inmost(node).name}, ${size(node.nbytes)}, ${many(node.tensors, "tensor")}`;
+    const open = () => show(onward([...path, node]));
     const rect = svg("rect", { x: place.x, y: place.y, width: Math.max(0, place.w), height: Math.max(0, place.h), class: `tone${i % 8}` });
     const button = svg(
       "g",
@@ -92,18 +113,19 @@ export function treemap(tree) {
       rect,
       name(place),
     );
-    const room = place.w > 40 && place.h > 50;
-    const box = { x: place.x + 3, y: place.y + LINE, w: place.w - 6, h: place.h - LINE - 3 };
-    return [button, room && svg("g", { "aria-hidden": "true", class: "inside" }, layout(node.children, box).map(inner))];
+    return [button, svg("g", { "aria-hidden": "true", class: "inside" }, inside(place, LEVELS))];
   }
 
-  function inner(place) {
-    return [svg("rect", { x: place.x, y: place.y, width: Math.max(0, place.w), height: Math.max(0, place.h), class: "inner" }), name(place)];
+  // What lies in a rectangle, below its title.
+  function inside({ node, x, y, w, h: tall }, levels) {
+    if (!levels || w <= 40 || tall <= 50) return null;
+    const places = layout(inmost(node).node.children, { x: x + 3, y: y + LINE, w: w - 6, h: tall - LINE - 3 });
+    return places.map((place) => [svg("rect", { x: place.x, y: place.y, width: Math.max(0, place.w), height: Math.max(0, place.h), class: "inner" }), name(place), inside(place, levels - 1)]);
   }
 
   function name({ node, x, y, w, h: tall }) {
     const room = Math.floor((w - 8) / LETTER);
-    return tall > 18 && room > 2 && svg("text", { x: x + 5, y: y + 14 }, short(visible(node.name, 100), room));
+    return tall > 18 && room > 2 && svg("text", { x: x + 5, y: y + 14 }, short(inmost(node).name, room));
   }
 
   new ResizeObserver(() => {
@@ -111,7 +133,7 @@ export function treemap(tree) {
     wide = element.clientWidth;
     draw();
   }).observe(element);
-  show([tree]);
+  show(onward([tree]));
   return element;
 }
 
