@@ -13,11 +13,12 @@ from inert.web.opened import Opened
 from tests.web.serving import CORPUS, DEMO, Served
 from tests.web.test_pages import Window
 
-FLIP, BAD, DATA, LOST = (
+FLIP, BAD, DATA, LOST, CUT = (
     CORPUS / "broken" / "bit_flip.pt",
     CORPUS / "hostile" / "as_function.pt",
     CORPUS / "safetensors" / "dtypes.safetensors",
     CORPUS / "broken" / "record_missing.pt",
+    CORPUS / "broken" / "cut_half.pt",
 )
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "ab" * 32 + "\nsize 12345\n"
 
@@ -26,7 +27,7 @@ POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "ab" * 32 
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     pointer = tmp_path_factory.mktemp("pointer") / "model.pt"
     pointer.write_text(POINTER)
-    made = Served([FLIP, BAD, DATA, LOST, pointer, DEMO])
+    made = Served([FLIP, BAD, DATA, LOST, pointer, DEMO, CUT])
     yield made
     assert made.stop() == 0
 
@@ -93,6 +94,14 @@ def test_without_a_pickle_there_is_nothing_to_refuse(window: Window) -> None:
     assert "No pickle in it" in page.inner_text("h1")
     window.go("/5/safety")
     assert "takes its names" in window.text()
+
+
+def test_the_records_and_opcodes_of_a_cut_archive_are_shown(window: Window) -> None:
+    page = window.go("/6/file")
+    page.wait_for_selector("p.bad:has-text('cut')")
+    page.click(".rows .row:has(:text-is('small/data.pkl')):has(:text-is('pickle'))")
+    page.wait_for_selector("button:text-is('Opcodes')")
+    page.wait_for_selector("text=STOP")
 
 
 def test_errors_are_counted_in_one_way(window: Window) -> None:

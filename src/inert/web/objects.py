@@ -87,7 +87,7 @@ def _inside(value: Any) -> Any:
 
 
 def _called(key: Any) -> str:
-    """A key as the page shows it: that which is a name of the file, such as the class of a callback, by that name."""
+    """A key as the page shows it: that which is a name of the file, such as the class of a callback, by that name alone."""
     return key.dotted if isinstance(key, Global) else piece(key)
 
 

@@ -11,13 +11,13 @@ from itertools import islice
 
 from ..errors import InertError
 from ..files import open_source
-from ..formats import identify
 from ..limits import DEFAULT
 from ..pickle.text import SHOWN, rows
 from ..policy import judge
 from ..reading import hold
 from ..report.plain import printable
 from ..report.records import parts as parts_of
+from ..salvage import readable
 from .answers import BadRequest
 
 TYPE_CHECKING = False
@@ -33,7 +33,8 @@ PAGE = 2000  # opcodes in one answer
 
 
 def parts(opened: Opened, words: Words) -> dict[str, Any]:
-    """The records as ``inert parts`` has them; of a file that cannot be read as any format, the file as one."""
+    """The records as ``inert parts`` has them, those of a damaged archive found by their own headers; of a file that cannot be read as any
+    format, the file as one."""
     made: dict[str, Any] = opened.once("parts", lambda: _parts(opened))
     return made
 
@@ -42,7 +43,7 @@ def _parts(opened: Opened) -> dict[str, Any]:
     try:
         source, members = hold(opened.path)
         try:
-            content = identify(source, DEFAULT, None, members=members)
+            content = readable(source, members, DEFAULT, None)
         except BaseException:
             source.close()
             raise
@@ -50,6 +51,8 @@ def _parts(opened: Opened) -> dict[str, Any]:
             made = parts_of(content)
         finally:
             content.close()
+        if opened.refusal is not None:
+            made["refused"] = printable(str(opened.refusal))
     except InertError as error:
         size = os.path.getsize(opened.path) if os.path.isfile(opened.path) else 0
         whole = {"name": "the whole file", "file": printable(opened.path), "offset": 0, "size": size, "compressed": None, "crc32": None}
