@@ -708,3 +708,20 @@ def test_bits_of_the_directory_that_torch_stumbles_over(tmp_path: Path, name: by
     inert.repair(path, mended)
     assert inert.verify(mended).ok
     assert inert.load(mended)["c"].tolist() == [77, 78]
+
+
+def test_a_tensor_without_a_name_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    """What was dropped for saying nothing that others do not say: torch stops at the call, so the file is never sound."""
+    arguments = (storage("1", 2), 0, (2,), (1,), False)  # one less than the function takes
+    bad = {"a": tensor(storage("0", 6), (2, 3)), "b": Made(Name("torch._utils", "_rebuild_tensor_v2"), arguments)}
+    found = verified(torch_zip(dumps(bad), DATA), tmp_path)
+    assert not found.ok
+    assert codes(found) == ["tensor-damaged"]
+
+
+@pytest.mark.parametrize("given", [b"K\5", b"N", b"\x88", b"G\0\0\0\0\0\0\0\0"])
+def test_a_call_with_something_that_is_no_tuple_is_an_error(given: bytes, tmp_path: Path) -> None:
+    """Python's unpickler and torch's stop there: TypeError."""
+    found = verified(torch_zip(b"\x80\2ccollections\nOrderedDict\n" + given + b"R."), tmp_path)
+    assert not found.ok
+    assert codes(found) == ["pickle-arguments"]

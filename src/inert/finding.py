@@ -174,6 +174,7 @@ CODES: dict[str, tuple[str, str]] = {
     "pickle-proto": (WARNING, "a second PROTO opcode or one out of place: no ordinary writer makes it"),
     "pickle-protocol": (WARNING, "Python's unpickler refuses it; torch's weights_only one does not look at the number"),
     "pickle-frame": (ERROR, "Python's two unpicklers differ on such a frame; it was read as pickle.load and torch.load read it"),
+    "pickle-arguments": (ERROR, "every unpickler stops at such a call, torch's too; it was kept as an inert node"),
     "pickle-extension": (ERROR, "such a code stands for a name that only the loading program knows: do not load the file"),
     "pickle-buffer": (ERROR, "an out-of-band buffer is not in the file"),
     "pickle-duplicate-key": (WARNING, "the last value was used, as Python does"),

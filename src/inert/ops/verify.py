@@ -207,8 +207,8 @@ def refusal(error: InertError, name: str) -> Finding:
 
 def ordered(found: list[Finding]) -> list[Finding]:
     """Each finding once, the worst first, else as they were found. That a tensor cannot be read goes without saying where something
-    else says why."""
+    else says why; of one that has no name, nothing else does."""
     once = {(one.code, one.message, one.where.part, one.where.offset, one.tensors): one for one in found}
     told = {name for one in found if one.severity == ERROR and one.code != "tensor-damaged" for name in one.tensors}
-    left = [one for one in once.values() if one.code != "tensor-damaged" or not told.issuperset(one.tensors)]
+    left = [one for one in once.values() if one.code != "tensor-damaged" or not one.tensors or not told.issuperset(one.tensors)]
     return sorted(left, key=lambda one: ORDER[one.severity])
