@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import struct
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 import inert
 from inert.errors import FormatError, InertError, LimitError
 from tests.cuts import CORPUS, told
-from tests.makers import Entry, Pid, dumps, storage, tensor, torch_zip, zip_bytes
+from tests.makers import Entry, Pid, dumps, storage, tensor, torch_entries, torch_zip, zip_bytes
 from tests.tars import sample
 
 LEGACY = (CORPUS / "legacy" / "state_dict.pt").read_bytes()
@@ -210,3 +211,30 @@ def test_a_cut_storage_that_no_tensor_uses_is_not_written_as_if_it_were_whole(tm
     at = LEGACY.index(b"_rebuild_tensor_v2\n", start) + len(b"_rebuild_tensor_v2\n")
     with written(LEGACY[:at] + b"." + LEGACY[at + 1 : -3], tmp_path) as ckpt:
         assert not ckpt.tensors
+
+
+def put_in(raw: bytes, at: int, count: int) -> bytes:
+    """With bytes put in before a place, or (less than 0) taken out behind it."""
+    return raw[:at] + b"\7" * count + raw[at:] if count > 0 else raw[:at] + raw[at - count :]
+
+
+@pytest.mark.parametrize("directory", ["there", "gone"])
+@pytest.mark.parametrize("count", [1, 4, 64, -1, -4])
+def test_a_record_that_bytes_were_put_into_is_in_doubt(count: int, directory: str, tmp_path: Path) -> None:
+    """Only the tensor over it: the directory, even though its offsets are wrong, or the descriptor behind the record tells."""
+    tree = {name: tensor(storage(str(key), 12), (12,)) for key, name in enumerate("abc")}
+    data = {str(key): struct.pack("<12f", *range(100 * key, 100 * key + 12)) for key in range(3)}
+    whole = zip_bytes(torch_entries(dumps(tree), data))
+    raw = put_in(whole, whole.index(data["1"]) + 13, count)
+    if directory == "gone":
+        raw = raw[: raw.index(b"PK\1\2")]
+    path = tmp_path / "bad.pt"
+    path.write_bytes(raw)
+    done = inert.repair(path, tmp_path / "good.pt")
+    assert (done.recovered, list(done.doubtful)) == (["a", "b", "c"], ["b"])
+    with inert.open(tmp_path / "good.pt") as found:
+        assert [bytes(found.tensors[name].numpy()) for name in "ac"] == [data["0"], data["2"]]
+    assert inert.repair(path, tmp_path / "less.pt", doubtful="lost").recovered == ["a", "c"]
+    if directory == "there":
+        report = inert.verify(path)
+        assert {name for one in report.findings if one.severity == "error" for name in one.tensors} == {"b"}

@@ -13,6 +13,7 @@ One pass over the bytes at most, and only where the chain of headers breaks.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from struct import Struct
 
 from ..errors import InertError
@@ -36,9 +37,10 @@ TRIES = 1 << 18  # places that are no headers after all, in the whole file
 
 class Found:
     """A member: where its header and its ``packed`` bytes begin, how many of these are readable (``there``), its checksums (those that
-    are not zero), and whether it is ``whole``. ``vouched``: a descriptor, or what stands behind it, confirms its size."""
+    are not zero), and whether it is ``whole``. ``vouched``: a descriptor, or what stands behind it, confirms its size; ``doubt``: why what
+    stands behind it says that its bytes were moved."""
 
-    __slots__ = ("checks", "flags", "head", "method", "name", "packed", "size", "start", "there", "vouched", "whole")
+    __slots__ = ("checks", "doubt", "flags", "head", "method", "name", "packed", "size", "start", "there", "vouched", "whole")
 
     def __init__(self, name: str, head: int, start: int, method: int, flags: int) -> None:
         self.name = name
@@ -48,6 +50,7 @@ class Found:
         self.flags = flags
         self.packed = self.size = self.there = 0
         self.checks: list[int] = []
+        self.doubt = ""
         self.whole = self.vouched = False
 
 
@@ -201,6 +204,9 @@ class Walk:
         member.size = known.size if known is not None and known.packed == packed else member.size if local else packed
         if known is not None and known.crc:
             member.checks = [known.crc]
+        end = start + member.there
+        if member.whole and member.flags & 8 and room - member.there >= 8 and self.signs.read(end, 4) != DESCRIPTOR:
+            member.doubt = f"what should stand behind its {packed:,} bytes does not: they may have been moved"
         return -1
 
     def _settle(self, member: Found, packed: int, end: int, known: Entry | None) -> int:
@@ -256,10 +262,13 @@ class Walk:
 
     def _compare(self, found: dict[str, Found], met: set[int]) -> None:
         """What entries of a directory say wrongly of members that were found."""
+        names = Counter(entry.name for entry in self.entries.values())
         for offset, entry in self.entries.items():
             member = found.get(entry.name)
             if member is None:
                 continue
+            if offset not in met and entry.crc and names[entry.name] == 1 and entry.packed == member.packed:
+                member.checks += [entry.crc] if entry.crc not in member.checks else []
             if offset not in met:
                 text = f"its entry in the directory says that it begins at byte {offset:,}; it does at {member.head:,}"
                 self.notes.append(Finding("zip-directory", text, entry.name, member.head))

@@ -78,7 +78,7 @@ def reduce(m: Machine, position: int) -> int:
     arguments = m.stack.pop()
     function = m.stack.pop()
     if type(arguments) in SINGLE:
-        m.note("pickle-arguments", position - 1, f"REDUCE calls with {article(type(arguments).__name__)} where a tuple of arguments belongs")
+        m.note("pickle-arguments", position - 1, f"REDUCE calls with {article(type(arguments).__name__)} where a tuple belongs")
     _call(m, function, arguments, position, "REDUCE")
     return position
 

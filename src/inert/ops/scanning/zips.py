@@ -63,7 +63,7 @@ def look(look: Look, source: Source, part: str, depth: int, begins: bool) -> boo
     if len(others) > 1:
         look.note("zip-several", f"{counted(len(others), 'archive', 'lie')} one behind another in it", part or source.name)
     for start, end in others:
-        if start == where.shift and start <= where.offset < end:
+        if start == (0 if archive.members.since else where.shift) and start <= where.offset < end:
             continue  # the one that has been scanned
         window = Window(source.span(start, end - start), part or source.name)
         try:
