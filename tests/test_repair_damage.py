@@ -12,6 +12,7 @@ import pytest
 
 import inert
 from inert.errors import FormatError, InertError, LimitError
+from inert.torch.legacy import MAGIC, PROTOCOL
 from tests.cuts import CORPUS, told
 from tests.makers import Entry, Pid, dumps, storage, tensor, torch_entries, torch_zip, zip_bytes
 from tests.tars import sample
@@ -238,3 +239,41 @@ def test_a_record_that_bytes_were_put_into_is_in_doubt(count: int, directory: st
     if directory == "there":
         report = inert.verify(path)
         assert {name for one in report.findings if one.severity == "error" for name in one.tensors} == {"b"}
+
+
+@pytest.mark.parametrize("count", [1, 4, 16, -1, -4])
+@pytest.mark.parametrize("hit", [0, 1, 2])
+def test_a_storage_of_the_old_layout_that_bytes_were_put_into_is_in_doubt(hit: int, count: int, tmp_path: Path) -> None:
+    """The counts behind it tell where the others stand now; the last one is told by what is left at the end."""
+    blobs = [struct.pack("<q4f", 4, *range(10 * key, 10 * key + 4)) for key in range(3)]
+    tree = {name: tensor(legacy_storage(str(key), 4), (4,)) for key, name in enumerate("abc")}
+    head = b"".join(map(dumps, (MAGIC, PROTOCOL, {}, tree, ["0", "1", "2"])))
+    path = tmp_path / "bad.pt"
+    path.write_bytes(put_in(head + b"".join(blobs), len(head) + 24 * hit + 14, count))
+    done = inert.repair(path, tmp_path / "good.pt")
+    name = "abc"[hit]
+    if hit == 2 and count < 0:  # no more than cut short
+        assert ([one.name for one in done.lost], done.doubtful) == ([name], {})
+    else:
+        assert (done.recovered, list(done.doubtful)) == (["a", "b", "c"], [name])
+    with inert.open(tmp_path / "good.pt") as found:
+        for key, other in enumerate("abc"):
+            if other != name:
+                assert bytes(found.tensors[other].numpy()) == blobs[key][8:]
+
+
+def test_a_cut_of_the_old_layout_puts_nothing_in_doubt(tmp_path: Path) -> None:
+    blobs = [struct.pack("<q4f", 4, *range(10 * key, 10 * key + 4)) for key in range(3)]
+    tree = {name: tensor(legacy_storage(str(key), 4), (4,)) for key, name in enumerate("abc")}
+    head = b"".join(map(dumps, (MAGIC, PROTOCOL, {}, tree, ["0", "1", "2"])))
+    path = tmp_path / "bad.pt"
+    for size in (24, 28, 40, 48, 52, 71):
+        path.write_bytes((head + b"".join(blobs))[: len(head) + size])
+        done = inert.repair(path, tmp_path / "good.pt")
+        assert (done.recovered, done.doubtful) == (["a", "b", "c"][: size // 24], {})
+
+
+def legacy_storage(key: str, count: int) -> Pid:
+    made = storage(key, count)
+    made.value += (None,)
+    return made

@@ -64,6 +64,7 @@ class SalvagedLegacy(TorchLegacy):
                     if not found:
                         raise
                     self._notes.append(Finding("legacy-trailing", f"{span.length - at:,} bytes: {error.message}", self.source.name, at))
+                    self._followed(found[-1], span.read(at, min(2, span.length - at)))
                     break
                 found.append(save)
                 at = save.end
@@ -71,6 +72,11 @@ class SalvagedLegacy(TorchLegacy):
                     break
             self._saves = found
         return self._saves
+
+    def _followed(self, save: Legacy, head: bytes) -> None:
+        """Bytes follow a save that are no other one: they may be the end of its last storage, which others were put into."""
+        if isinstance(save, Save) and save.records and head[:1] != b"\x80":
+            save.moved.setdefault(next(reversed(save.records)), "bytes follow it that belong to no save: some may have been put into it")
 
     def _save(self, span: Span, at: int, strict: bool) -> Save:
         """One save, its storages as far as they reach. ``strict``: its beginning must be right."""
@@ -178,7 +184,7 @@ def read(source: Source, limits: Limits, byteorder: str | None, raw: bool) -> Sa
     for number, save in enumerate(saves):
         prefix = f"{number}/" if len(saves) > 1 else ""
         assert isinstance(save, Save)
-        made.doubts |= {f"{prefix}storage {key}": why for key, why in save.wrong.items()}
+        made.doubts |= {f"{prefix}storage {key}": why for key, why in (save.moved | save.wrong).items()}
         made.notes += [Finding("legacy-count", why, f"{prefix}storage {key}") for key, why in save.wrong.items()]
     if content.broken is not None and content.broken.fault is not None:
         fault = content.broken.fault
