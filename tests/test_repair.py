@@ -23,6 +23,7 @@ from tests.cuts import CORPUS, told
 from tests.makers import Entry, Name, Pid, dumps, storage, tensor, torch_entries, torch_zip, zip_bytes
 from tests.tars import archive, sample
 from tests.test_findings import BLOB, MADE, legacy
+from tests.test_verify import ODD
 from tests.tf_tables import HEADER, bundle, entry, field, stored, table
 from tests.zipdamage import entries as zip_entries
 from tests.zipdamage import whole
@@ -47,6 +48,12 @@ def kept(code: str) -> Maker:
     """The input that test_findings has for a code."""
     data = MADE[code]
     return made(data[0] if isinstance(data, tuple) else data)
+
+
+def odd(code: str) -> Maker:
+    """The input that test_verify has for a code."""
+    data = ODD[code][0]
+    return made(data() if callable(data) else data)
 
 
 def changed(name: str, change: Callable[[Path], Any], opens: str = "") -> Maker:
@@ -162,6 +169,10 @@ CASES: dict[str, Maker] = {
     "byteorder-missing": corpus("crafted/torch_1_6.pt"),
     "byteorder-bad": corpus("crafted/byteorder_odd.pt"),
     "alignment-bad": made(whole(_1storage_alignment=b"x")),
+    **{code: odd(code) for code in (
+        "zip-name", "zip-descriptor", "zip-gap", "zip-disk", "zip-flags", "zip-extra", "zip-alignment",
+    )},
+    "zip-end": made(SMALL_FILE.replace(b"PK\6\6,", b"PK\6\6-", 1)),
     "zip-text": made(zip_bytes([*zip_entries(), Entry(b"archive/\xff", b"x")])),
     "record-missing": corpus("broken/record_missing.pt"),
     "record-size": corpus("broken/record_short.pt"),
@@ -215,7 +226,11 @@ CASES: dict[str, Maker] = {
     "tf-unmerged": corpus("tf/unmerged"),
     "tf-part-missing": changed("tf/unmerged", lambda to: (to / "parts_temp" / "part-00001-of-00003.index").unlink()),
 }  # fmt: skip
-OTHERWISE = {"zip-beyond-end": "zip-cut"}  # what repair says of a fault that ordinary reading says otherwise
+OTHERWISE = {
+    "zip-beyond-end": "zip-cut",
+    "zip-inflate": "zip-cut",
+    "storage-deflated": "zip-deflated",
+}  # what repair says of a fault that ordinary reading says otherwise
 
 
 def target(source: Path, into: Path) -> Path:
@@ -243,6 +258,61 @@ def codes(path: Path, strict: bool = False) -> set[str]:
 def test_the_table_is_whole() -> None:
     assert set(REPAIRS) == {*CASES, *OTHERWISE}
     assert set(REPAIRS) <= set(CODES)
+
+
+def test_what_a_finding_promises_of_repair_is_in_the_table() -> None:
+    promised = {code for code, (_, fix) in CODES.items() if "inert repair" in fix}
+    assert promised - REPAIRS.keys() == {"unreadable"}  # which is any refusal to open a file
+
+
+@pytest.mark.parametrize("code", CASES)
+def test_a_fault_that_verify_finds_is_one_that_repair_mends(code: str, tmp_path: Path) -> None:
+    """Check and fix are one: what verify finds of a file by such a code, it does not find of the repaired one."""
+    source = CASES[code](tmp_path)
+    _, path = repaired(source, tmp_path)
+    assert not {note.code for note in inert.verify(path).findings} & REPAIRS.keys() - {"tensor-damaged", "reference-unknown"}
+
+
+def test_a_member_that_python_s_zipfile_added_is_written_as_the_others_are(tmp_path: Path) -> None:
+    source = tmp_path / "file.pt"
+    shutil.copy(CORPUS / "torch" / "small.pt", source)
+    with zipfile.ZipFile(source, "a") as there:
+        there.writestr("small/extra/notes.txt", b"more")
+    raw = bytearray(source.read_bytes())
+    raw[raw.rindex(b"PK\1\2") + 6] = 45  # as it says of large files, in the directory alone
+    source.write_bytes(raw)
+    assert "zip-local-fields" in {note.code for note in inert.verify(source).findings}
+    done, path = repaired(source, tmp_path)
+    assert "zip-local-fields" in {note.code for note in done.findings}
+    assert not [note for note in inert.verify(path).findings if note.severity != "info"]
+    hashes, _ = told("torch/small.pt")
+    with inert.open(path) as ckpt, zipfile.ZipFile(path) as there:
+        assert {name: held.sha256() for name, held in ckpt.tensors.items()} == hashes
+        assert there.read("small/extra/notes.txt") == b"more"
+
+
+@pytest.mark.parametrize("name", [b"archive/a\0b", b"archive/../up", b"archive//c", b"archive/..", b"archive/C:\\x"])
+def test_records_under_names_that_are_none_get_others(name: bytes, tmp_path: Path) -> None:
+    source = made(zip_bytes([*zip_entries(), Entry(name, b"kept")]))(tmp_path)
+    _, path = repaired(source, tmp_path)
+    assert inert.verify(path).ok
+    with zipfile.ZipFile(path) as there:
+        assert b"kept" in [there.read(one) for one in there.namelist()]
+
+
+@pytest.mark.parametrize("kept_", ["keep", "lost"])
+def test_a_sparse_tensor_whose_indices_lead_out_of_it_is_in_doubt(kept_: str, tmp_path: Path) -> None:
+    """Even where no checksum is wrong: torch reads and writes beyond the tensor."""
+    from tests.test_verify import coo, longs
+
+    data = {"0": longs([0, 9]), "1": bytes(8)}
+    source = made(torch_zip(dumps({"s": coo([0, 9]), "w": tensor(storage("1", 2), (2,))}), data))(tmp_path)
+    done, path = repaired(source, tmp_path, doubtful=kept_)
+    if kept_ == "keep":
+        assert (done.recovered, list(done.doubtful)) == (["s", "w"], ["s"])
+    else:
+        assert (done.recovered, [one.name for one in done.lost]) == (["w"], ["s"])
+        assert inert.verify(path).ok
 
 
 @pytest.mark.parametrize("code", CASES)

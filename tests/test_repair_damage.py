@@ -277,3 +277,25 @@ def legacy_storage(key: str, count: int) -> Pid:
     made = storage(key, count)
     made.value += (None,)
     return made
+
+
+def test_a_list_s_item_takes_the_state_that_was_left_on_the_stack(tmp_path: Path) -> None:
+    """Whatever stands in the list, the state goes to the object before it."""
+    for front in (b"", b"K\1", b"K\1K\2K\3"):
+        data = b"\x80\2csome\nList\n)R(" + front + b"ccollections\nOrderedDict\n)R}\xff"
+        path = tmp_path / "bad.pt"
+        path.write_bytes(torch_zip(data))
+        with pytest.raises(InertError, match="nothing can be recovered"):
+            inert.repair(path, tmp_path / "out.pt")
+
+
+def test_a_storage_of_no_bytes_that_the_list_of_keys_does_not_name(tmp_path: Path) -> None:
+    """Nothing of its tensor is missing, but torch looks for it: the file is written anew, with a right list."""
+    tree = {"e": tensor(legacy_storage("7", 0), (0,)), "w": tensor(legacy_storage("0", 2), (2,))}
+    path = tmp_path / "bad.pt"
+    path.write_bytes(b"".join(map(dumps, (MAGIC, PROTOCOL, {}, tree, ["0"]))) + struct.pack("<q2f", 2, 1, 2) + b"junk")
+    done = inert.repair(path, tmp_path / "good.pt")
+    assert done.recovered == ["e", "w"]
+    with inert.open(tmp_path / "good.pt", strict=True) as found:
+        assert found.tensors["e"].numpy().shape == (0,)
+        assert found.tensors["w"].numpy().tolist() == [1, 2]

@@ -22,6 +22,7 @@ from ..sink import apart
 from ..tensor import Tensor
 from .holes import FILLS, KINDS, Filler, Holes, empty, fault_of, renewed, sized, wrecks
 from .losses import Lost, Repaired
+from .rechecked import Indices, mendable
 from .spoiled import spoiled
 
 TYPE_CHECKING = False
@@ -124,6 +125,7 @@ class Work:
         self.names: dict[str, Tensor] = {name: one for name, one in self.ckpt.tensors.items() if not name.startswith(inside)}
         built = self.content.built if self.content.listing() is None else None
         inside_ = spoiled(built) if built is not None else {}
+        indices = Indices(self.names)
         for name, tensor in self.names.items():
             why = fault_of(tensor) or said.get(name, "")
             bare = empty(tensor) if why else None
@@ -132,7 +134,7 @@ class Work:
             if bare is not None:
                 self.lost[id(tensor.layout)] = Tensor(bare, self.limits)
                 why = ""
-            doubt = "" if why else self._doubt(tensor)
+            doubt = "" if why else self._doubt(tensor) or indices.doubt(tensor)
             if doubt and doubtful == "lost":
                 why = doubt
             if why:
@@ -216,15 +218,12 @@ class Work:
         return "safetensors" if formats <= {"safetensors"} else "torch-zip"
 
     def _faulty(self) -> bool:
-        """Whether there is anything to be done: for the salvage reader, or for an ordinary strict one."""
-        from ..formats import identify
-
+        """Whether there is anything to be done: for the salvage reader, for an ordinary strict one, or for the checks of verify."""
         if any(note.severity != INFO or note.code in REPAIRS for note in self._found()):
             return True
-        try:
-            return bool(Checkpoint(identify(self.content.source, self.limits, None)).errors)
-        except InertError:
-            return True
+        found = mendable(self.content.source, self.limits)
+        self.notes += found or []
+        return found is None or bool(found)
 
     def _writer(self) -> Writer:
         """The writer; of a program that is not whole, its tensors alone are written."""

@@ -109,6 +109,17 @@ def verify(
     return made
 
 
+def examined(content: Content) -> Verification:
+    """What there is to be found of a Content that is open already, and stays open."""
+    made = Verification(content.source.name)
+    tally = Tally(_threads(content.source), None)
+    try:
+        _examine(content, made, tally, False)
+    finally:
+        tally.close()
+    return made
+
+
 def _held(source: str | os.PathLike[str] | BinaryIO) -> tuple[str, Source, tuple[str, ...]]:
     """What is to be checked. A .distcp file is nothing by itself: its set is, and the file's path is given first."""
     place = os.fsdecode(source) if isinstance(source, (str, os.PathLike)) else ""

@@ -205,6 +205,8 @@ def healed(content: SalvagedLegacy) -> Plan | None:
         assert isinstance(save, Save)
         if save.short or len(save.records) != len(save.pickles["storage_keys"].root.items):
             return None  # some are cut short, listed twice, or not there
+        if not declared(save.pickles["object"]).keys() <= save.records.keys():
+            return None  # the list does not name one, not even one of no bytes: torch looks for it
         for name in PARTS:
             right = {"magic": MAGIC, "protocol": PROTOCOL}.get(name)
             document = save.pickles[name]
