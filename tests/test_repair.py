@@ -203,6 +203,7 @@ CASES: dict[str, Maker] = {
     "shard-ghost": corpus("sharded/ghost"),
     "shard-duplicate": corpus("sharded/twice"),
     "shard-stray": corpus("sharded/stray"),
+    "shard-unnamed": lambda into: stale(into, forget),
     "shards-index": corpus("sharded/no_text"),
     "shards-total": corpus("sharded/total"),
     "shards-count": corpus("sharded/tied"),
@@ -585,3 +586,75 @@ def test_a_record_whose_name_is_no_text_is_kept_under_another(tmp_path: Path) ->
     assert done.recovered == list(SMALL)
     assert b"small/ve%A7sion" in path.read_bytes()
     assert "zip-text" not in [note.code for note in inert.verify(path).findings]
+
+
+# ------------------------------------------------------------------------------------------------------------ sets and stale indexes
+
+
+def stale(into: Path, change: Callable[[dict[str, str], Path], Any]) -> Path:
+    """The set of the corpus with another map in its index."""
+    folder = Path(shutil.copytree(CORPUS / "sharded" / "safetensors", into / "set"))
+    path = folder / "model.safetensors.index.json"
+    facts = json.loads(path.read_text())
+    change(facts["weight_map"], folder)
+    path.write_text(json.dumps(facts))
+    return folder
+
+
+def forget(where: dict[str, str], folder: Path) -> None:
+    """The index knows nothing of the second shard."""
+    for name in [name for name, shard in where.items() if shard == "model-00002-of-00002.safetensors"]:
+        del where[name]
+
+
+def older(where: dict[str, str], folder: Path) -> None:
+    """The shards are of a later save, in other pieces: the index names files that are gone."""
+    for number in (1, 2):
+        (folder / f"model-0000{number}-of-00002.safetensors").rename(folder / f"model-0000{number}-of-00003.safetensors")
+    raw = b'{"more":{"dtype":"U8","shape":[3],"data_offsets":[0,3]}}'
+    (folder / "model-00003-of-00003.safetensors").write_bytes(len(raw).to_bytes(8, "little") + raw + b"abc")
+
+
+def misplace(where: dict[str, str], folder: Path) -> None:
+    """Each tensor is said to lie in the other shard."""
+    files = sorted(set(where.values()))
+    where.update({name: files[1 - files.index(shard)] for name, shard in where.items()})
+
+
+@pytest.mark.parametrize("change", [forget, older, misplace])
+@pytest.mark.parametrize("by", ["", "model.safetensors.index.json"])
+def test_an_index_of_another_save_loses_nothing(change: Callable[..., Any], by: str, tmp_path: Path) -> None:
+    hashes: dict[str, str] = json.loads((CORPUS / "sharded" / "expected.json").read_text())["safetensors"]["tensors"]
+    folder = stale(tmp_path, change)
+    source = folder / by if by else folder
+    done, path = repaired(source, tmp_path)
+    assert done.whole
+    with inert.open(path, strict=True) as ckpt:
+        there = {name: held.sha256() for name, held in ckpt.tensors.items()}
+        assert {name: held for name, held in there.items() if name != "more"} == hashes
+        assert ("more" in there) == (change is older)
+        if change is older:
+            assert bytes(ckpt.tensors["more"].numpy()) == b"abc"
+    found = inert.verify(source).findings
+    if change is forget:
+        assert ("shard-unnamed", "model-00002-of-00002.safetensors") in {(note.code, note.where.part) for note in found}
+    elif change is older:  # none of those that it names is there
+        assert "inert repair" in found[0].fix
+
+
+def test_a_shard_too_many_is_told_and_left_out(tmp_path: Path) -> None:
+    """A whole set, and a file of another beside it that says the same."""
+    folder = stale(
+        tmp_path, lambda where, to: shutil.copy(to / "model-00001-of-00002.safetensors", to / "model-00001-of-00003.safetensors")
+    )
+    assert [(note.code, note.where.part) for note in inert.verify(folder).findings] == [
+        ("shard-unnamed", "model-00001-of-00003.safetensors")
+    ]
+    done, path = repaired(folder, tmp_path)
+    assert done.whole
+    assert not inert.verify(path).findings
+
+
+def test_shards_of_other_sets_are_none_of_this_one(tmp_path: Path) -> None:
+    folder = stale(tmp_path, lambda where, to: shutil.copy(to / "model-00001-of-00002.safetensors", to / "mtp-00001-of-00001.safetensors"))
+    assert not inert.verify(folder).findings

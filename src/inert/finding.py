@@ -125,6 +125,10 @@ CODES: dict[str, tuple[str, str]] = {
     "shard-ghost": (ERROR, "the index and the shards are not of one save; get them all from one place"),
     "shard-duplicate": (ERROR, "programs differ on which of them they read; get all files from one place"),
     "shard-stray": (WARNING, "the index does not name it, and programs may not read it; it is listed all the same"),
+    "shard-unnamed": (
+        WARNING,
+        "programs that go by the index do not read it; it is of another save, or the index is: `inert repair SRC DST` takes what it lacks",
+    ),
     "shards-index": (ERROR, "programs differ on how they read such an index; write it again"),
     "shards-total": (WARNING, "most programs do not look at it; it may also mean that files of two saves are mixed"),
     "shards-count": (WARNING, "the index names fewer files than their numbers promise; check that it is of the same save"),
@@ -324,6 +328,7 @@ REPAIRS: dict[str, str] = {
     "shard-ghost": f"the index is {ANEW} from the shards",
     "shard-duplicate": KEPT,
     "shard-stray": f"the index is {ANEW} from the shards",
+    "shard-unnamed": "the tensors in it that no other shard holds are kept, under an index of their own; the file is left where it is",
     "shards-index": f"the index is {ANEW} from the shards",
     "shards-total": f"the index is {ANEW} from the shards",
     "shards-count": f"the index is {ANEW}, and the shards are numbered anew",
