@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ..writers import Options
 
 LOOKED = 1 << 20  # bytes in which an archive is looked for behind other bytes
-OTHERS = ("model.json", "archive_format", "models/", ".data/extern_modules", ".data/python_version", "extern_modules")
+OTHERS = ("archive_format", "models/", ".data/extern_modules", ".data/python_version", "extern_modules")
 
 
 def behind(source: Source, limits: Limits, byteorder: str | None, raw: bool) -> Salvage | None:
