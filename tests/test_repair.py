@@ -24,7 +24,7 @@ from tests.makers import Entry, Name, Pid, dumps, storage, tensor, torch_entries
 from tests.tars import archive, sample
 from tests.test_findings import BLOB, MADE, legacy
 from tests.test_verify import ODD
-from tests.tf_tables import HEADER, bundle, entry, field, stored, table
+from tests.tf_tables import HEADER, bundle, entry, field, shape, stored, table
 from tests.zipdamage import entries as zip_entries
 from tests.zipdamage import whole
 
@@ -658,3 +658,23 @@ def test_a_shard_too_many_is_told_and_left_out(tmp_path: Path) -> None:
 def test_shards_of_other_sets_are_none_of_this_one(tmp_path: Path) -> None:
     folder = stale(tmp_path, lambda where, to: shutil.copy(to / "model-00001-of-00002.safetensors", to / "mtp-00001-of-00001.safetensors"))
     assert not inert.verify(folder).findings
+
+
+@pytest.mark.parametrize("fill", ["zeros", "nan"])
+def test_of_a_variable_saved_in_slices_those_that_are_lost_are_filled(fill: str, tmp_path: Path) -> None:
+    data = struct.pack("<3f", 1, 2, 3)
+    items = {b"\0m\0\1\1\1" + bytes((0x80 + i, 0x81)): entry(1, (1,), 4 * i, 4, stored(data[4 * i :][:4])) for i in range(3)}
+    slices = b"".join(field(7, field(1, (field(1, i) if i else b"") + field(2, 1))) for i in range(3))
+    bundle(tmp_path, {**items, b"m": field(1, 1) + field(2, shape(3)) + slices, b"w": entry(1, (1,), 0, 4, stored(data[:4]))}, data[:8])
+    done, path = repaired(tmp_path / "made.index", tmp_path, fill=fill)
+    assert (done.recovered, [one.name for one in done.lost], done.filled) == (["w"], ["m"], ["m"])
+    assert [note.message.partition(" were")[0] for note in done.findings if note.code == "repair-filled" and note.where.part == "m"] == [
+        "1 of its 3 slices"
+    ]
+    with inert.open(path, strict=True) as ckpt:
+        there = ckpt.tensors["m"].numpy().tolist()
+        assert there[:2] == [1, 2]
+        assert there[2] == 0 if fill == "zeros" else np.isnan(there[2])
+    assert inert.repair(tmp_path / "made.index", tmp_path / "m.safetensors", fill=fill, sync=False).filled == ["m"]
+    with inert.open(tmp_path / "m.safetensors", strict=True) as ckpt:
+        assert ckpt.tensors["m"].numpy().tolist()[:2] == [1, 2]

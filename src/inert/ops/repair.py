@@ -173,9 +173,10 @@ class Work:
 
     def _filling(self, name: str, tensor: Tensor) -> Tensor | None:
         layout = self.filler.layout(tensor.layout, self.limits) if self.filler is not None else None
-        if layout is None:
+        if self.filler is None or layout is None:
             return None
         self.done.filled.append(name)
+        self.notes += self.filler.told(name, layout)
         return Tensor(layout, self.limits)
 
     def _wrecks(self) -> list[tuple[str, Any]]:
