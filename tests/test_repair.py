@@ -678,3 +678,19 @@ def test_of_a_variable_saved_in_slices_those_that_are_lost_are_filled(fill: str,
     assert inert.repair(tmp_path / "made.index", tmp_path / "m.safetensors", fill=fill, sync=False).filled == ["m"]
     with inert.open(tmp_path / "m.safetensors", strict=True) as ckpt:
         assert ckpt.tensors["m"].numpy().tolist()[:2] == [1, 2]
+
+
+def test_of_lost_texts_nobody_says_how_many_bytes_they_were(tmp_path: Path) -> None:
+    items = {b"s": entry(7, (2,), 4, 10), b"w": entry(4, (4,), 0, 4, stored(b"abcd"))}
+    done, _ = repaired(bundle(tmp_path, items, b"abcd").with_name("made.index"), tmp_path, fill="zeros")
+    assert (done.recovered, done.filled) == (["w"], [])
+    assert [(one.name, one.dtype, one.shape, one.nbytes) for one in done.lost] == [("s", "string", (2,), None)]
+
+
+def test_a_cut_is_told_with_its_place_and_the_tensors_beyond_it(tmp_path: Path) -> None:
+    (found,) = [one for one in inert.verify(CORPUS / "safetensors" / "broken" / "cut.safetensors").findings if one.severity == "error"]
+    assert (found.code, found.tensors) == ("safetensors-short", ("b",))
+    folder = Path(shutil.copytree(CORPUS / "tf" / "types", tmp_path / "set"))
+    cut(folder / "types.data-00000-of-00001", 300)
+    (short_,) = [one for one in inert.verify(folder / "types.index").findings if one.code == "tf-shard-short"]
+    assert short_.where.offset == 300

@@ -104,6 +104,6 @@ def summary(done: Repaired) -> Iterator[str]:
 
 def _named(one: Lost) -> str:
     name = clean(one.name) if one.name else "the root"
-    if one.dtype is None or one.shape is None or one.nbytes is None:
+    if one.dtype is None or one.shape is None:
         return name
-    return f"{name} ({one.dtype} {list(one.shape)}, {size(one.nbytes)})"
+    return f"{name} ({one.dtype} {list(one.shape)}{'' if one.nbytes is None else f', {size(one.nbytes)}'})"

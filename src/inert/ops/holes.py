@@ -229,6 +229,8 @@ def _name(where: Any) -> str:
     return ".".join(keys[::-1] if where is None else ["…", *keys[::-1]])
 
 
-def sized(layout: Layout) -> int:
-    """Bytes of a tensor's elements, as far as its shape makes sense."""
+def sized(layout: Layout) -> int | None:
+    """Bytes of a tensor's elements, as far as its shape makes sense; None for elements of no fixed size, such as texts."""
+    if not layout.dtype.bits:
+        return None
     return prod(layout.shape) * layout.dtype.bits // 8 if min(layout.shape, default=0) >= 0 else 0
