@@ -299,3 +299,20 @@ def test_a_storage_of_no_bytes_that_the_list_of_keys_does_not_name(tmp_path: Pat
     with inert.open(tmp_path / "good.pt", strict=True) as found:
         assert found.tensors["e"].numpy().shape == (0,)
         assert found.tensors["w"].numpy().tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_a_member_without_either_of_its_signatures_is_found_where_the_one_before_it_ends(number: int, tmp_path: Path) -> None:
+    tree = {name: tensor(storage(str(key), 12), (12,)) for key, name in enumerate("abc")}
+    data = {str(key): struct.pack("<12f", *range(100 * key, 100 * key + 12)) for key in range(3)}
+    raw = bytearray(zip_bytes(torch_entries(dumps(tree), data)))
+    name = b"archive/data/%d" % number
+    for at in (raw.index(name) - 30, raw.rindex(name) - 46):
+        assert raw[at : at + 2] == b"PK"
+        raw[at : at + 4] = b"\xff\0\xff\0"
+    path = tmp_path / "bad.pt"
+    path.write_bytes(raw)
+    done = inert.repair(path, tmp_path / "good.pt")
+    assert (done.recovered, done.doubtful, done.lost) == (["a", "b", "c"], {}, [])
+    with inert.open(tmp_path / "good.pt", strict=True) as found:
+        assert [bytes(found.tensors[one].numpy()) for one in "abc"] == list(data.values())

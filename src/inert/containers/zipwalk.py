@@ -88,7 +88,7 @@ class Walk:
     # -- the walk -------------------------------------------------------------------------------------------------------------
 
     def _walk(self) -> None:
-        at, size = 0, self.source.size
+        at, size, chained = 0, self.source.size, False  # whether a member ends there for certain
         if self.signs.read(0, 4) != LOCAL:
             at = self._next(0)
         while at >= 0 and at + 30 <= size and len(self.found) < self.limits.entries:
@@ -96,13 +96,16 @@ class Walk:
             if mark in ENDS:
                 self.ended = True
                 return
-            member = self._local(at) if mark == LOCAL else None
+            member = self._local(at) if mark == LOCAL or chained else None
             if member is None:
-                at = self._next(at + 1)
+                at, chained = self._next(at + 1), False
                 continue
+            if mark != LOCAL:
+                self._once(Finding("zip-local-header", f"its local header begins with {mark!r}", member.name, at))
             self.found.append(member)
             end = self._measure(member)
-            at = end if end >= 0 else self._next(member.start + member.there)
+            chained = end >= 0
+            at = end if chained else self._next(member.start + member.there)
         if at >= 0 and self.signs.read(at, 4) in ENDS:
             self.ended = True
         elif 0 <= at < size and self.found:
@@ -269,7 +272,7 @@ class Walk:
                 continue
             if offset not in met and entry.crc and names[entry.name] == 1 and entry.packed == member.packed:
                 member.checks += [entry.crc] if entry.crc not in member.checks else []
-            if offset not in met:
+            if offset not in met and offset != member.head:
                 text = f"its entry in the directory says that it begins at byte {offset:,}; it does at {member.head:,}"
                 self.notes.append(Finding("zip-directory", text, entry.name, member.head))
             elif entry.method != member.method:

@@ -17,6 +17,7 @@ from ..pickle.nodes import List
 from ..pickle.partial import rescue
 from ..torch.arguments import text
 from ..torch.legacy import MAGIC, PARTS, PROTOCOL, Legacy, Reached, declared, decode_at, read_legacy
+from ..words import counted
 from ..writers import File, Options, Plan
 from ..writers.torch_legacy import plainly
 from .held import Held, Salvage
@@ -63,7 +64,9 @@ class SalvagedLegacy(TorchLegacy):
                 except FormatError as error:
                     if not found:
                         raise
-                    self._notes.append(Finding("legacy-trailing", f"{span.length - at:,} bytes: {error.message}", self.source.name, at))
+                    self._notes.append(
+                        Finding("legacy-trailing", f"{counted(span.length - at, 'byte')}: {error.message}", self.source.name, at)
+                    )
                     self._followed(found[-1], span.read(at, min(2, span.length - at)))
                     break
                 found.append(save)
