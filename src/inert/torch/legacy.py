@@ -147,6 +147,8 @@ class Reached(Legacy):
         last = max((place for place, row in enumerate(rows) if row[3]), default=-1)
         if at == span.length:
             last = len(rows) - 1  # all of it comes out to the byte
+            if len(rows) > 1 and not rows[-1][3] and rows[-2][3]:  # and nothing behind that count says that only it is damaged
+                self.moved[rows[-2][0]] = "the count behind it is wrong: bytes may have been taken out of it"
         elif 0 <= last < len(rows) - 1 and rows[last + 1][1] + 8 <= span.length:
             rows, last = self._moved(span, rows, last, span.length - at)
         self._take(span, rows, last)
