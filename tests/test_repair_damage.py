@@ -316,3 +316,39 @@ def test_a_member_without_either_of_its_signatures_is_found_where_the_one_before
     assert (done.recovered, done.doubtful, done.lost) == (["a", "b", "c"], {}, [])
     with inert.open(tmp_path / "good.pt", strict=True) as found:
         assert [bytes(found.tensors[one].numpy()) for one in "abc"] == list(data.values())
+
+
+def test_a_program_s_record_that_is_longer_than_its_pickle_says_is_in_doubt(tmp_path: Path) -> None:
+    """Storages come before the pickle of a program: with neither directory nor descriptor, a record ends where the next one begins."""
+    raw = bytearray((CORPUS / "script" / "module.pt").read_bytes())
+    with inert.open(CORPUS / "script" / "module.pt") as whole:
+        part = whole.parts["module/data/0"]
+        hashes = {name: held.sha256() for name, held in whole.tensors.items()}
+    assert part.offset is not None
+    end = part.offset + part.size
+    assert raw[end : end + 4] == b"PK\7\x08"
+    raw[end - 4 : end + 4] = bytes(8)
+    path = tmp_path / "bad.pt"
+    path.write_bytes(raw[: raw.index(b"PK\1\2")])
+    done = inert.repair(path, tmp_path / "good.pt")
+    assert list(done.doubtful) == ["view"]
+    with inert.open(tmp_path / "good.pt") as found:
+        assert {name for name in done.recovered if found.tensors[name].sha256() != hashes[name]} == {"view"}
+
+
+def test_a_record_whose_end_was_taken_out_with_the_directory_gone_is_in_doubt(tmp_path: Path) -> None:
+    """Its descriptor stands among its bytes then, and the next member right behind them."""
+    tree = {name: tensor(storage(str(key), 12), (12,)) for key, name in enumerate("ab")}
+    data = {str(key): struct.pack("<12f", *range(100 * key, 100 * key + 12)) for key in range(2)}
+    raw = zip_bytes(torch_entries(dumps(tree), data))
+    path = tmp_path / "bad.pt"
+    path.write_bytes(put_in(raw[: raw.index(b"PK\1\2")], raw.index(data["0"]) + 20, -16))
+    done = inert.repair(path, tmp_path / "good.pt")
+    assert (done.recovered, list(done.doubtful)) == (["a", "b"], ["a"])
+
+
+def test_a_call_that_no_unpickler_can_make_is_no_full_recovery(tmp_path: Path) -> None:
+    path = tmp_path / "bad.pt"
+    odd = b"\x80\2ccollections\nOrderedDict\nK\1R."
+    path.write_bytes(torch_zip(odd))
+    assert not inert.repair(path, tmp_path / "good.pt").whole

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     Sized = Callable[[str, "list[Found]"], int | None]
 
 _LOCAL = Struct("<4s5H3I2H").unpack_from
+MOVED = "the descriptor that should stand behind its bytes does not: they may have been moved"
 TRIES = 1 << 18  # places that are no headers after all, in the whole file
 
 
@@ -207,9 +208,9 @@ class Walk:
         member.size = known.size if known is not None and known.packed == packed else member.size if local else packed
         if known is not None and known.crc:
             member.checks = [known.crc]
-        end = start + member.there
-        if member.whole and member.flags & 8 and room - member.there >= 8 and self.signs.read(end, 4) != DESCRIPTOR:
-            member.doubt = f"what should stand behind its {packed:,} bytes does not: they may have been moved"
+        end, seen = start + member.there, room - member.there >= 8 or start + room < self.source.size
+        if member.whole and packed and member.flags & 8 and seen and self.signs.read(end, 4) != DESCRIPTOR:
+            member.doubt = MOVED
         return -1
 
     def _settle(self, member: Found, packed: int, end: int, known: Entry | None) -> int:
@@ -220,7 +221,9 @@ class Walk:
             crc = int.from_bytes(data[4:8], "little")
             member.checks = [crc] if crc else []
             member.size = int.from_bytes(data[8 + (len(data) - 8) // 2 :], "little")
-        elif not member.size:
+        elif member.flags & 8 and packed and end < self.source.size:
+            member.doubt = MOVED
+        if not member.size:
             member.size = known.size if known is not None else packed
         if known is not None and known.crc and known.crc not in member.checks:
             member.checks.append(known.crc)

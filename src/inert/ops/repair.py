@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ..sink import Progress
     from ..writers import Plan, Writer
 
+CALL = "pickle-arguments"  # what no unpickler can make is written as it stands
 DOUBTFUL = ("keep", "lost")
 TELLING = ("torch-zip", "torch-legacy", "safetensors", "sharded")  # formats that say what was filled
 SUFFIXLESS = "sharded"  # a destination without a suffix is a folder for it
@@ -146,7 +147,7 @@ class Work:
                     done.doubtful[name] = doubt
         done.lost += [Lost(name, why) for name, why in said.items() if name not in self.names]
         done.lost += [self._wreck(name, value) for name, value in torn]
-        done.more = found.more
+        done.more = found.more or next((f"{one}: what such a call made is not known" for one in self._found() if one.code == CALL), "")
         if not done.recovered and (done.lost or found.more):
             why = found.more or f"of {done.lost[0].name or 'the tensor'}, {done.lost[0].why}"
             raise FormatError(f"nothing can be recovered: no tensor of this file is whole: {why}", part=self.content.source.name)
@@ -162,8 +163,7 @@ class Work:
         return "", bare
 
     def _doubt(self, tensor: Tensor) -> str:
-        built = self.content.built
-        longer: dict[str, str] = getattr(built.storages, "longer", {}) if built is not None else {}
+        longer: dict[str, str] = getattr(self.content, "longer", getattr(self.content.built and self.content.built.storages, "longer", {}))
         for part in (tensor, *tensor.components.values()):
             storage = part.layout.storage
             why = "" if storage is None else self.found.doubts.get(storage.key) or longer.get(storage.key)

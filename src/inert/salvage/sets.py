@@ -98,7 +98,8 @@ def read(source: Source, limits: Limits, byteorder: str | None, raw: bool) -> Sa
     for name, one in content.salvages.items():
         made.notes += [Finding(note.code, note.message, f"{name}/{note.where.part}", note.where.offset, note.tensors) for note in one.notes]
         made.lost += one.lost
-        made.doubts |= {f"{name}/{key}": why for key, why in one.doubts.items()}
+        longer: dict[str, str] = getattr(one.content, "longer", {})
+        made.doubts |= {f"{name}/{key}": why for key, why in (longer | one.doubts).items()}
         made.more = made.more or (f"{name}: {one.more}" if one.more else "")
     faults = {shard.name: shard.fault for shard in content.shards() if shard.fault is not None}
     known = set(value) | {name for name, _ in made.lost}
