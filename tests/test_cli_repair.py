@@ -104,3 +104,9 @@ def test_what_cannot_be_done_is_said_in_one_line(tmp_path: Path, capsys: pytest.
         assert not out
         assert err.count("\n") == 1
         assert not list(tmp_path.iterdir())
+
+
+def test_each_loss_is_told_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    code, out, err = run(capsys, CORPUS / "broken" / "record_missing.pt", tmp_path / "out.pt")
+    assert code == 1
+    assert (out + err).count("its storage data/1 is not in the file") == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import struct
 from pathlib import Path
@@ -204,3 +205,16 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
             assert tracemalloc.get_traced_memory()[1] < 4 << 20
         finally:
             tracemalloc.stop()
+
+
+def test_of_several_the_newest_without_errors_is_named(run: Run, tmp_path: Path) -> None:
+    put(tmp_path, step9_pt=SOUND, step10_pt=SOUND, step11_pt=damaged())
+    for name in ("step9.pt", "step10.pt", "step11.pt"):
+        os.utime(tmp_path / name, (1000, 1000))
+    code, out, _ = run("verify", tmp_path)
+    assert code == 1
+    assert out.splitlines()[-1] == f"the newest without errors: {tmp_path / 'step10.pt'}"
+    os.utime(tmp_path / "step9.pt", (2000, 2000))
+    assert answer(run, tmp_path, code=1)["newest"] == str(tmp_path / "step9.pt")
+    put(tmp_path, step9_pt=damaged(), step10_pt=damaged())
+    assert answer(run, tmp_path, code=1)["newest"] is None

@@ -386,7 +386,7 @@ ROWS: dict[str, tuple[bytes, str, tuple[str, ...], str]] = {
         "again",
     ),
     "zip cut script": (SCRIPT[:150], "zip-cut", ("a TorchScript archive (torch.jit.save) cut short",), "again"),
-    "zip cut by one": (TORCH[:-1], "zip-cut", ("the end of its directory is missing", "archive/version at byte"), "again"),
+    "zip cut by one": (TORCH[:-1], "zip-cut", ("the end of its directory is missing", "archive/version at byte"), "inert repair SRC DST"),
     "zip cut early": (TORCH[:33], "zip-cut", ("not even its first member's header is whole",), "again"),
     "zip hollow": (
         TORCH[:60] + bytes(2000) + TORCH[-22:],

@@ -23,7 +23,8 @@ from tests.cuts import CORPUS, told
 from tests.makers import Entry, Name, Pid, dumps, storage, tensor, torch_entries, torch_zip, zip_bytes
 from tests.tars import archive, sample
 from tests.test_findings import BLOB, MADE, legacy
-from tests.tf_tables import HEADER, bundle, entry, field, stored, table
+from tests.test_verify import ODD
+from tests.tf_tables import HEADER, bundle, entry, field, shape, stored, table
 from tests.zipdamage import entries as zip_entries
 from tests.zipdamage import whole
 
@@ -47,6 +48,12 @@ def kept(code: str) -> Maker:
     """The input that test_findings has for a code."""
     data = MADE[code]
     return made(data[0] if isinstance(data, tuple) else data)
+
+
+def odd(code: str) -> Maker:
+    """The input that test_verify has for a code."""
+    data = ODD[code][0]
+    return made(data() if callable(data) else data)
 
 
 def changed(name: str, change: Callable[[Path], Any], opens: str = "") -> Maker:
@@ -162,6 +169,10 @@ CASES: dict[str, Maker] = {
     "byteorder-missing": corpus("crafted/torch_1_6.pt"),
     "byteorder-bad": corpus("crafted/byteorder_odd.pt"),
     "alignment-bad": made(whole(_1storage_alignment=b"x")),
+    **{code: odd(code) for code in (
+        "zip-name", "zip-descriptor", "zip-gap", "zip-disk", "zip-flags", "zip-extra", "zip-alignment",
+    )},
+    "zip-end": made(SMALL_FILE.replace(b"PK\6\6,", b"PK\6\6-", 1)),
     "zip-text": made(zip_bytes([*zip_entries(), Entry(b"archive/\xff", b"x")])),
     "record-missing": corpus("broken/record_missing.pt"),
     "record-size": corpus("broken/record_short.pt"),
@@ -192,6 +203,7 @@ CASES: dict[str, Maker] = {
     "shard-ghost": corpus("sharded/ghost"),
     "shard-duplicate": corpus("sharded/twice"),
     "shard-stray": corpus("sharded/stray"),
+    "shard-unnamed": lambda into: stale(into, forget),
     "shards-index": corpus("sharded/no_text"),
     "shards-total": corpus("sharded/total"),
     "shards-count": corpus("sharded/tied"),
@@ -215,7 +227,11 @@ CASES: dict[str, Maker] = {
     "tf-unmerged": corpus("tf/unmerged"),
     "tf-part-missing": changed("tf/unmerged", lambda to: (to / "parts_temp" / "part-00001-of-00003.index").unlink()),
 }  # fmt: skip
-OTHERWISE = {"zip-beyond-end": "zip-cut"}  # what repair says of a fault that ordinary reading says otherwise
+OTHERWISE = {
+    "zip-beyond-end": "zip-cut",
+    "zip-inflate": "zip-cut",
+    "storage-deflated": "zip-deflated",
+}  # what repair says of a fault that ordinary reading says otherwise
 
 
 def target(source: Path, into: Path) -> Path:
@@ -243,6 +259,61 @@ def codes(path: Path, strict: bool = False) -> set[str]:
 def test_the_table_is_whole() -> None:
     assert set(REPAIRS) == {*CASES, *OTHERWISE}
     assert set(REPAIRS) <= set(CODES)
+
+
+def test_what_a_finding_promises_of_repair_is_in_the_table() -> None:
+    promised = {code for code, (_, fix) in CODES.items() if "inert repair" in fix}
+    assert promised - REPAIRS.keys() == {"unreadable"}  # which is any refusal to open a file
+
+
+@pytest.mark.parametrize("code", CASES)
+def test_a_fault_that_verify_finds_is_one_that_repair_mends(code: str, tmp_path: Path) -> None:
+    """Check and fix are one: what verify finds of a file by such a code, it does not find of the repaired one."""
+    source = CASES[code](tmp_path)
+    _, path = repaired(source, tmp_path)
+    assert not {note.code for note in inert.verify(path).findings} & REPAIRS.keys() - {"tensor-damaged", "reference-unknown"}
+
+
+def test_a_member_that_python_s_zipfile_added_is_written_as_the_others_are(tmp_path: Path) -> None:
+    source = tmp_path / "file.pt"
+    shutil.copy(CORPUS / "torch" / "small.pt", source)
+    with zipfile.ZipFile(source, "a") as there:
+        there.writestr("small/extra/notes.txt", b"more")
+    raw = bytearray(source.read_bytes())
+    raw[raw.rindex(b"PK\1\2") + 6] = 45  # as it says of large files, in the directory alone
+    source.write_bytes(raw)
+    assert "zip-local-fields" in {note.code for note in inert.verify(source).findings}
+    done, path = repaired(source, tmp_path)
+    assert "zip-local-fields" in {note.code for note in done.findings}
+    assert not [note for note in inert.verify(path).findings if note.severity != "info"]
+    hashes, _ = told("torch/small.pt")
+    with inert.open(path) as ckpt, zipfile.ZipFile(path) as there:
+        assert {name: held.sha256() for name, held in ckpt.tensors.items()} == hashes
+        assert there.read("small/extra/notes.txt") == b"more"
+
+
+@pytest.mark.parametrize("name", [b"archive/a\0b", b"archive/../up", b"archive//c", b"archive/..", b"archive/C:\\x"])
+def test_records_under_names_that_are_none_get_others(name: bytes, tmp_path: Path) -> None:
+    source = made(zip_bytes([*zip_entries(), Entry(name, b"kept")]))(tmp_path)
+    _, path = repaired(source, tmp_path)
+    assert inert.verify(path).ok
+    with zipfile.ZipFile(path) as there:
+        assert b"kept" in [there.read(one) for one in there.namelist()]
+
+
+@pytest.mark.parametrize("kept_", ["keep", "lost"])
+def test_a_sparse_tensor_whose_indices_lead_out_of_it_is_in_doubt(kept_: str, tmp_path: Path) -> None:
+    """Even where no checksum is wrong: torch reads and writes beyond the tensor."""
+    from tests.test_verify import coo, longs
+
+    data = {"0": longs([0, 9]), "1": bytes(8)}
+    source = made(torch_zip(dumps({"s": coo([0, 9]), "w": tensor(storage("1", 2), (2,))}), data))(tmp_path)
+    done, path = repaired(source, tmp_path, doubtful=kept_)
+    if kept_ == "keep":
+        assert (done.recovered, list(done.doubtful)) == (["s", "w"], ["s"])
+    else:
+        assert (done.recovered, [one.name for one in done.lost]) == (["w"], ["s"])
+        assert inert.verify(path).ok
 
 
 @pytest.mark.parametrize("code", CASES)
@@ -515,3 +586,111 @@ def test_a_record_whose_name_is_no_text_is_kept_under_another(tmp_path: Path) ->
     assert done.recovered == list(SMALL)
     assert b"small/ve%A7sion" in path.read_bytes()
     assert "zip-text" not in [note.code for note in inert.verify(path).findings]
+
+
+# ------------------------------------------------------------------------------------------------------------ sets and stale indexes
+
+
+def stale(into: Path, change: Callable[[dict[str, str], Path], Any]) -> Path:
+    """The set of the corpus with another map in its index."""
+    folder = Path(shutil.copytree(CORPUS / "sharded" / "safetensors", into / "set"))
+    path = folder / "model.safetensors.index.json"
+    facts = json.loads(path.read_text())
+    change(facts["weight_map"], folder)
+    path.write_text(json.dumps(facts))
+    return folder
+
+
+def forget(where: dict[str, str], folder: Path) -> None:
+    """The index knows nothing of the second shard."""
+    for name in [name for name, shard in where.items() if shard == "model-00002-of-00002.safetensors"]:
+        del where[name]
+
+
+def older(where: dict[str, str], folder: Path) -> None:
+    """The shards are of a later save, in other pieces: the index names files that are gone."""
+    for number in (1, 2):
+        (folder / f"model-0000{number}-of-00002.safetensors").rename(folder / f"model-0000{number}-of-00003.safetensors")
+    raw = b'{"more":{"dtype":"U8","shape":[3],"data_offsets":[0,3]}}'
+    (folder / "model-00003-of-00003.safetensors").write_bytes(len(raw).to_bytes(8, "little") + raw + b"abc")
+
+
+def misplace(where: dict[str, str], folder: Path) -> None:
+    """Each tensor is said to lie in the other shard."""
+    files = sorted(set(where.values()))
+    where.update({name: files[1 - files.index(shard)] for name, shard in where.items()})
+
+
+@pytest.mark.parametrize("change", [forget, older, misplace])
+@pytest.mark.parametrize("by", ["", "model.safetensors.index.json"])
+def test_an_index_of_another_save_loses_nothing(change: Callable[..., Any], by: str, tmp_path: Path) -> None:
+    hashes: dict[str, str] = json.loads((CORPUS / "sharded" / "expected.json").read_text())["safetensors"]["tensors"]
+    folder = stale(tmp_path, change)
+    source = folder / by if by else folder
+    done, path = repaired(source, tmp_path)
+    assert done.whole
+    with inert.open(path, strict=True) as ckpt:
+        there = {name: held.sha256() for name, held in ckpt.tensors.items()}
+        assert {name: held for name, held in there.items() if name != "more"} == hashes
+        assert ("more" in there) == (change is older)
+        if change is older:
+            assert bytes(ckpt.tensors["more"].numpy()) == b"abc"
+    found = inert.verify(source).findings
+    if change is forget:
+        assert ("shard-unnamed", "model-00002-of-00002.safetensors") in {(note.code, note.where.part) for note in found}
+    elif change is older:  # none of those that it names is there
+        assert "inert repair" in found[0].fix
+
+
+def test_a_shard_too_many_is_told_and_left_out(tmp_path: Path) -> None:
+    """A whole set, and a file of another beside it that says the same."""
+    folder = stale(
+        tmp_path, lambda where, to: shutil.copy(to / "model-00001-of-00002.safetensors", to / "model-00001-of-00003.safetensors")
+    )
+    assert [(note.code, note.where.part) for note in inert.verify(folder).findings] == [
+        ("shard-unnamed", "model-00001-of-00003.safetensors")
+    ]
+    done, path = repaired(folder, tmp_path)
+    assert done.whole
+    assert not inert.verify(path).findings
+
+
+def test_shards_of_other_sets_are_none_of_this_one(tmp_path: Path) -> None:
+    folder = stale(tmp_path, lambda where, to: shutil.copy(to / "model-00001-of-00002.safetensors", to / "mtp-00001-of-00001.safetensors"))
+    assert not inert.verify(folder).findings
+
+
+@pytest.mark.parametrize("fill", ["zeros", "nan"])
+def test_of_a_variable_saved_in_slices_those_that_are_lost_are_filled(fill: str, tmp_path: Path) -> None:
+    data = struct.pack("<3f", 1, 2, 3)
+    items = {b"\0m\0\1\1\1" + bytes((0x80 + i, 0x81)): entry(1, (1,), 4 * i, 4, stored(data[4 * i :][:4])) for i in range(3)}
+    slices = b"".join(field(7, field(1, (field(1, i) if i else b"") + field(2, 1))) for i in range(3))
+    bundle(tmp_path, {**items, b"m": field(1, 1) + field(2, shape(3)) + slices, b"w": entry(1, (1,), 0, 4, stored(data[:4]))}, data[:8])
+    done, path = repaired(tmp_path / "made.index", tmp_path, fill=fill)
+    assert (done.recovered, [one.name for one in done.lost], done.filled) == (["w"], ["m"], ["m"])
+    assert [note.message.partition(" were")[0] for note in done.findings if note.code == "repair-filled" and note.where.part == "m"] == [
+        "1 of its 3 slices"
+    ]
+    with inert.open(path, strict=True) as ckpt:
+        there = ckpt.tensors["m"].numpy().tolist()
+        assert there[:2] == [1, 2]
+        assert there[2] == 0 if fill == "zeros" else np.isnan(there[2])
+    assert inert.repair(tmp_path / "made.index", tmp_path / "m.safetensors", fill=fill, sync=False).filled == ["m"]
+    with inert.open(tmp_path / "m.safetensors", strict=True) as ckpt:
+        assert ckpt.tensors["m"].numpy().tolist()[:2] == [1, 2]
+
+
+def test_of_lost_texts_nobody_says_how_many_bytes_they_were(tmp_path: Path) -> None:
+    items = {b"s": entry(7, (2,), 4, 10), b"w": entry(4, (4,), 0, 4, stored(b"abcd"))}
+    done, _ = repaired(bundle(tmp_path, items, b"abcd").with_name("made.index"), tmp_path, fill="zeros")
+    assert (done.recovered, done.filled) == (["w"], [])
+    assert [(one.name, one.dtype, one.shape, one.nbytes) for one in done.lost] == [("s", "string", (2,), None)]
+
+
+def test_a_cut_is_told_with_its_place_and_the_tensors_beyond_it(tmp_path: Path) -> None:
+    (found,) = [one for one in inert.verify(CORPUS / "safetensors" / "broken" / "cut.safetensors").findings if one.severity == "error"]
+    assert (found.code, found.tensors) == ("safetensors-short", ("b",))
+    folder = Path(shutil.copytree(CORPUS / "tf" / "types", tmp_path / "set"))
+    cut(folder / "types.data-00000-of-00001", 300)
+    (short_,) = [one for one in inert.verify(folder / "types.index").findings if one.code == "tf-shard-short"]
+    assert short_.where.offset == 300

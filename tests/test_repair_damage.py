@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import struct
 from pathlib import Path
 
 import pytest
 
 import inert
 from inert.errors import FormatError, InertError, LimitError
+from inert.torch.legacy import MAGIC, PROTOCOL
 from tests.cuts import CORPUS, told
-from tests.makers import Entry, Pid, dumps, storage, tensor, torch_zip, zip_bytes
+from tests.makers import Entry, Pid, dumps, storage, tensor, torch_entries, torch_zip, zip_bytes
 from tests.tars import sample
 
 LEGACY = (CORPUS / "legacy" / "state_dict.pt").read_bytes()
@@ -209,3 +211,143 @@ def test_a_cut_storage_that_no_tensor_uses_is_not_written_as_if_it_were_whole(tm
     at = LEGACY.index(b"_rebuild_tensor_v2\n", start) + len(b"_rebuild_tensor_v2\n")
     with written(LEGACY[:at] + b"." + LEGACY[at + 1 : -3], tmp_path) as ckpt:
         assert not ckpt.tensors
+
+
+def put_in(raw: bytes, at: int, count: int) -> bytes:
+    """With bytes put in before a place, or (less than 0) taken out behind it."""
+    return raw[:at] + b"\7" * count + raw[at:] if count > 0 else raw[:at] + raw[at - count :]
+
+
+@pytest.mark.parametrize("directory", ["there", "gone"])
+@pytest.mark.parametrize("count", [1, 4, 64, -1, -4])
+def test_a_record_that_bytes_were_put_into_is_in_doubt(count: int, directory: str, tmp_path: Path) -> None:
+    """Only the tensor over it: the directory, even though its offsets are wrong, or the descriptor behind the record tells."""
+    tree = {name: tensor(storage(str(key), 12), (12,)) for key, name in enumerate("abc")}
+    data = {str(key): struct.pack("<12f", *range(100 * key, 100 * key + 12)) for key in range(3)}
+    whole = zip_bytes(torch_entries(dumps(tree), data))
+    raw = put_in(whole, whole.index(data["1"]) + 13, count)
+    if directory == "gone":
+        raw = raw[: raw.index(b"PK\1\2")]
+    path = tmp_path / "bad.pt"
+    path.write_bytes(raw)
+    done = inert.repair(path, tmp_path / "good.pt")
+    assert (done.recovered, list(done.doubtful)) == (["a", "b", "c"], ["b"])
+    with inert.open(tmp_path / "good.pt") as found:
+        assert [bytes(found.tensors[name].numpy()) for name in "ac"] == [data["0"], data["2"]]
+    assert inert.repair(path, tmp_path / "less.pt", doubtful="lost").recovered == ["a", "c"]
+    if directory == "there":
+        report = inert.verify(path)
+        assert {name for one in report.findings if one.severity == "error" for name in one.tensors} == {"b"}
+
+
+@pytest.mark.parametrize("count", [1, 4, 16, -1, -4])
+@pytest.mark.parametrize("hit", [0, 1, 2])
+def test_a_storage_of_the_old_layout_that_bytes_were_put_into_is_in_doubt(hit: int, count: int, tmp_path: Path) -> None:
+    """The counts behind it tell where the others stand now; the last one is told by what is left at the end."""
+    blobs = [struct.pack("<q4f", 4, *range(10 * key, 10 * key + 4)) for key in range(3)]
+    tree = {name: tensor(legacy_storage(str(key), 4), (4,)) for key, name in enumerate("abc")}
+    head = b"".join(map(dumps, (MAGIC, PROTOCOL, {}, tree, ["0", "1", "2"])))
+    path = tmp_path / "bad.pt"
+    path.write_bytes(put_in(head + b"".join(blobs), len(head) + 24 * hit + 14, count))
+    done = inert.repair(path, tmp_path / "good.pt")
+    name = "abc"[hit]
+    if hit == 2 and count < 0:  # no more than cut short
+        assert ([one.name for one in done.lost], done.doubtful) == ([name], {})
+    else:
+        assert (done.recovered, list(done.doubtful)) == (["a", "b", "c"], [name])
+    with inert.open(tmp_path / "good.pt") as found:
+        for key, other in enumerate("abc"):
+            if other != name:
+                assert bytes(found.tensors[other].numpy()) == blobs[key][8:]
+
+
+def test_a_cut_of_the_old_layout_puts_nothing_in_doubt(tmp_path: Path) -> None:
+    blobs = [struct.pack("<q4f", 4, *range(10 * key, 10 * key + 4)) for key in range(3)]
+    tree = {name: tensor(legacy_storage(str(key), 4), (4,)) for key, name in enumerate("abc")}
+    head = b"".join(map(dumps, (MAGIC, PROTOCOL, {}, tree, ["0", "1", "2"])))
+    path = tmp_path / "bad.pt"
+    for size in (24, 28, 40, 48, 52, 71):
+        path.write_bytes((head + b"".join(blobs))[: len(head) + size])
+        done = inert.repair(path, tmp_path / "good.pt")
+        assert (done.recovered, done.doubtful) == (["a", "b", "c"][: size // 24], {})
+
+
+def legacy_storage(key: str, count: int) -> Pid:
+    made = storage(key, count)
+    made.value += (None,)
+    return made
+
+
+def test_a_list_s_item_takes_the_state_that_was_left_on_the_stack(tmp_path: Path) -> None:
+    """Whatever stands in the list, the state goes to the object before it."""
+    for front in (b"", b"K\1", b"K\1K\2K\3"):
+        data = b"\x80\2csome\nList\n)R(" + front + b"ccollections\nOrderedDict\n)R}\xff"
+        path = tmp_path / "bad.pt"
+        path.write_bytes(torch_zip(data))
+        with pytest.raises(InertError, match="nothing can be recovered"):
+            inert.repair(path, tmp_path / "out.pt")
+
+
+def test_a_storage_of_no_bytes_that_the_list_of_keys_does_not_name(tmp_path: Path) -> None:
+    """Nothing of its tensor is missing, but torch looks for it: the file is written anew, with a right list."""
+    tree = {"e": tensor(legacy_storage("7", 0), (0,)), "w": tensor(legacy_storage("0", 2), (2,))}
+    path = tmp_path / "bad.pt"
+    path.write_bytes(b"".join(map(dumps, (MAGIC, PROTOCOL, {}, tree, ["0"]))) + struct.pack("<q2f", 2, 1, 2) + b"junk")
+    done = inert.repair(path, tmp_path / "good.pt")
+    assert done.recovered == ["e", "w"]
+    with inert.open(tmp_path / "good.pt", strict=True) as found:
+        assert found.tensors["e"].numpy().shape == (0,)
+        assert found.tensors["w"].numpy().tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_a_member_without_either_of_its_signatures_is_found_where_the_one_before_it_ends(number: int, tmp_path: Path) -> None:
+    tree = {name: tensor(storage(str(key), 12), (12,)) for key, name in enumerate("abc")}
+    data = {str(key): struct.pack("<12f", *range(100 * key, 100 * key + 12)) for key in range(3)}
+    raw = bytearray(zip_bytes(torch_entries(dumps(tree), data)))
+    name = b"archive/data/%d" % number
+    for at in (raw.index(name) - 30, raw.rindex(name) - 46):
+        assert raw[at : at + 2] == b"PK"
+        raw[at : at + 4] = b"\xff\0\xff\0"
+    path = tmp_path / "bad.pt"
+    path.write_bytes(raw)
+    done = inert.repair(path, tmp_path / "good.pt")
+    assert (done.recovered, done.doubtful, done.lost) == (["a", "b", "c"], {}, [])
+    with inert.open(tmp_path / "good.pt", strict=True) as found:
+        assert [bytes(found.tensors[one].numpy()) for one in "abc"] == list(data.values())
+
+
+def test_a_program_s_record_that_is_longer_than_its_pickle_says_is_in_doubt(tmp_path: Path) -> None:
+    """Storages come before the pickle of a program: with neither directory nor descriptor, a record ends where the next one begins."""
+    raw = bytearray((CORPUS / "script" / "module.pt").read_bytes())
+    with inert.open(CORPUS / "script" / "module.pt") as whole:
+        part = whole.parts["module/data/0"]
+        hashes = {name: held.sha256() for name, held in whole.tensors.items()}
+    assert part.offset is not None
+    end = part.offset + part.size
+    assert raw[end : end + 4] == b"PK\7\x08"
+    raw[end - 4 : end + 4] = bytes(8)
+    path = tmp_path / "bad.pt"
+    path.write_bytes(raw[: raw.index(b"PK\1\2")])
+    done = inert.repair(path, tmp_path / "good.pt")
+    assert list(done.doubtful) == ["view"]
+    with inert.open(tmp_path / "good.pt") as found:
+        assert {name for name in done.recovered if found.tensors[name].sha256() != hashes[name]} == {"view"}
+
+
+def test_a_record_whose_end_was_taken_out_with_the_directory_gone_is_in_doubt(tmp_path: Path) -> None:
+    """Its descriptor stands among its bytes then, and the next member right behind them."""
+    tree = {name: tensor(storage(str(key), 12), (12,)) for key, name in enumerate("ab")}
+    data = {str(key): struct.pack("<12f", *range(100 * key, 100 * key + 12)) for key in range(2)}
+    raw = zip_bytes(torch_entries(dumps(tree), data))
+    path = tmp_path / "bad.pt"
+    path.write_bytes(put_in(raw[: raw.index(b"PK\1\2")], raw.index(data["0"]) + 20, -16))
+    done = inert.repair(path, tmp_path / "good.pt")
+    assert (done.recovered, list(done.doubtful)) == (["a", "b"], ["a"])
+
+
+def test_a_call_that_no_unpickler_can_make_is_no_full_recovery(tmp_path: Path) -> None:
+    path = tmp_path / "bad.pt"
+    odd = b"\x80\2ccollections\nOrderedDict\nK\1R."
+    path.write_bytes(torch_zip(odd))
+    assert not inert.repair(path, tmp_path / "good.pt").whole

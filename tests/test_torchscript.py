@@ -23,8 +23,10 @@ from inert.limits import Limits
 from inert.names import HERE, Joined, Lister
 from inert.source import BytesSource, Window
 from inert.torch.objects import Object
+from inert.torch.predict import loads
 from inert.torch.storages import SCALAR_TYPES
 from tests.conformance import look_over
+from tests.makers import dumps, storage, tensor, torch_zip
 
 FOLDER = Path(__file__).parent / "corpus" / "script"
 FILES = sorted(path for path in FOLDER.iterdir() if path.suffix != ".json")
@@ -439,3 +441,15 @@ def test_what_is_predicted_of_torch() -> None:
         assert not any(answer["ok"] for answer in loads(checkpoint).values())
     with inert.open(FOLDER / "export.pt2") as checkpoint:
         assert not any(answer["ok"] for answer in loads(checkpoint).values())
+
+
+def test_model_json_beside_a_pickle_is_one_record_of_a_torch_save_file_like_any_other(tmp_path: Path) -> None:
+    """torch 2.13 asks for constants.pkl alone, and loads such a file."""
+    path = tmp_path / "model.pt"
+    path.write_bytes(torch_zip(dumps({"w": tensor(storage("0", 2), (2,))}), {"0": struct.pack("<2f", 1, 2)}, more={"model.json": b"{}"}))
+    with inert.open(path, strict=True) as found:
+        assert found.format == "torch-zip"
+        assert found.tensors["w"].numpy().tolist() == [1, 2]
+        assert loads(found)["weights_only"]["ok"]
+    assert inert.scan(path).verdict == "clean"
+    assert inert.repair(path, tmp_path / "again.pt").format == "torch-zip"

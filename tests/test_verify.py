@@ -713,3 +713,20 @@ def test_what_the_census_reads_again_was_checked_once(tmp_path: Path) -> None:
     plain_, counted = (verified(plain(), tmp_path, census=census) for census in (False, True))
     assert counted.census
     assert plain_.bytes == counted.bytes <= (tmp_path / "made.pt").stat().st_size
+
+
+def test_a_tensor_without_a_name_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    """What was dropped for saying nothing that others do not say: torch stops at the call, so the file is never sound."""
+    arguments = (storage("1", 2), 0, (2,), (1,), False)  # one less than the function takes
+    bad = {"a": tensor(storage("0", 6), (2, 3)), "b": Made(Name("torch._utils", "_rebuild_tensor_v2"), arguments)}
+    found = verified(torch_zip(dumps(bad), DATA), tmp_path)
+    assert not found.ok
+    assert codes(found) == ["tensor-damaged"]
+
+
+@pytest.mark.parametrize("given", [b"K\5", b"N", b"\x88", b"G\0\0\0\0\0\0\0\0"])
+def test_a_call_with_something_that_is_no_tuple_is_an_error(given: bytes, tmp_path: Path) -> None:
+    """Python's unpickler and torch's stop there: TypeError."""
+    found = verified(torch_zip(b"\x80\2ccollections\nOrderedDict\n" + given + b"R."), tmp_path)
+    assert not found.ok
+    assert codes(found) == ["pickle-arguments"]

@@ -648,11 +648,21 @@ def test_wild_end_records(wide_end: dict[str, int]) -> None:
 
 
 @pytest.mark.parametrize("offset", [0, 4])
-def test_a_directory_offset_that_is_too_small_looks_like_bytes_before_the_archive(offset: int) -> None:
+def test_a_directory_offset_that_is_too_small_looks_like_bytes_put_into_the_archive(offset: int) -> None:
     opened = archive(zip_bytes(records(), wide_end={"offset": offset}))
-    assert "zip-prefix" in [note.code for note in opened.notes]
-    with pytest.raises(FormatError):
-        content(opened, "archive/data.pkl")
+    assert "zip-directory" in [note.code for note in opened.notes]
+    assert content(opened, "archive/data.pkl") == content(archive(zip_bytes(records())), "archive/data.pkl")
+
+
+@pytest.mark.parametrize("count", [1, 7, 200])
+@pytest.mark.parametrize("name", ["archive/data.pkl", "archive/data/0", "archive/data/1"])
+def test_bytes_put_into_a_member_or_taken_out_move_what_follows_it(name: str, count: int) -> None:
+    whole = zip_bytes([Entry(f"archive/{one}", bytes(range(250))) for one in ("data.pkl", "data/0", "data/1", "version")])
+    at = archive(whole).start(archive(whole).members[name]) + 20
+    for data in (whole[:at] + b"x" * count + whole[at:], whole[:at] + whole[at + count :]):
+        opened = archive(data)
+        assert [(note.code, note.where.part) for note in opened.notes] == [("zip-directory", name)]
+        assert all(content(opened, other) == bytes(range(250)) for other in opened.members if other != name)
 
 
 @pytest.mark.parametrize("end", [{"disk": 1}, {"cd_disk": 1}, {"here": 3}, {"size": 0xFFFFFFFE}, {"offset": 0xFFFFFFFE}])

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterator
 
+    from ..finding import Finding
     from ..ops.losses import Lost, Repaired
 
 ABOUT = """Write what is whole in SRC as DST, and say exactly what is lost.
@@ -62,11 +63,20 @@ def run(options: Namespace) -> int:
         write_json(repaired(done))
     else:
         write_lines(summary(done))
-        for finding in done.findings[:SHOWN]:
+        findings = list(beside(done))
+        for finding in findings[:SHOWN]:
             tell(f"{str(finding).removesuffix(f'; {finding.fix}')}; {REPAIRS.get(finding.code, finding.fix)}")
-        if len(done.findings) > SHOWN:
-            tell(f"and {counted(len(done.findings) - SHOWN, 'more finding')}: see --json")
+        if len(findings) > SHOWN:
+            tell(f"and {counted(len(findings) - SHOWN, 'more finding')}: see --json")
     return FINE if done.whole else FINDINGS
+
+
+def beside(done: Repaired) -> Iterator[Finding]:
+    """The findings that say more than which tensor is lost and why, which the summary says."""
+    told = {(one.name, one.why) for one in done.lost}
+    for one in done.findings:
+        if not one.tensors or not all((name, one.message) in told for name in one.tensors):
+            yield one
 
 
 def summary(done: Repaired) -> Iterator[str]:
@@ -94,6 +104,6 @@ def summary(done: Repaired) -> Iterator[str]:
 
 def _named(one: Lost) -> str:
     name = clean(one.name) if one.name else "the root"
-    if one.dtype is None or one.shape is None or one.nbytes is None:
+    if one.dtype is None or one.shape is None:
         return name
-    return f"{name} ({one.dtype} {list(one.shape)}, {size(one.nbytes)})"
+    return f"{name} ({one.dtype} {list(one.shape)}{'' if one.nbytes is None else f', {size(one.nbytes)}'})"

@@ -8,7 +8,7 @@ import os
 from ..errors import UnidentifiedError
 from ..finding import ERROR, INFO, WARNING
 from ..limits import DEFAULT
-from ..ops.many import checkpoints, each
+from ..ops.many import checkpoints, each, newest
 from ..ops.verify import THREADS, Verification, verify
 from ..report.verify import sentence, verification, verifications
 from . import FAILED, FINDINGS, FINE, fail, no_file, tell
@@ -171,3 +171,6 @@ def _sum_up(found: list[Verification], skipped: int) -> None:
     bad = sum(not one.ok for one in found)
     more = f", {counted(skipped, 'file')} of other kinds left out" if skipped else ""
     write_lines(["", f"{counted(len(found), 'checkpoint')}: {bad:,} not sound, {len(found) - bad:,} without errors{more}"])
+    last = newest(one.file for one in found if one.ok)
+    if bad and last:
+        write_lines([clean(f"the newest without errors: {last}", 800)])

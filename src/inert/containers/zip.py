@@ -9,6 +9,7 @@ looks only at the central directory, which is why that is the truth here and a l
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from itertools import pairwise
 from struct import Struct
 
@@ -67,7 +68,32 @@ class Zip:
                 seen += 1
                 position += entry.size
         self._count(seen, position, data)
+        if where.shift:
+            self._displaced(members)
         return members
+
+    def _displaced(self, members: Members) -> None:
+        """Which members the bytes that the offsets do not count have moved: all, or those behind the place where they were put in."""
+        shift, name = members.shift, self.source.name
+        found = sorted((member.offset - shift, member.name) for member in [*members.values(), *self.shadowed])
+        if not found or self._begins(found[0][0] + shift, found[0][1]) or not self._begins(*found[0]):
+            if shift < 0:
+                raise FormatError(f"no central directory at offset {self.directory.offset - shift:,}", part=name, offset=self.directory.end)
+            self.notes.append(Finding("zip-prefix", f"{counted(shift, 'byte', 'lie')} before the archive", name, 0))
+            return
+        last = bisect_left(found, True, key=lambda one: not self._begins(*one)) - 1
+        at, hit = found[last]
+        members.since = at + 1
+        said = f"{counted(abs(shift), 'byte')} {'more' if shift > 0 else 'fewer'} than the directory counts"
+        self.notes.append(Finding("zip-directory", f"{said}, within this member or right behind it", hit, at))
+
+    def _begins(self, offset: int, name: str) -> bool:
+        """Whether the local header of a member is at a place."""
+        raw = name.encode("utf-8", "surrogateescape")
+        if not 0 <= offset <= self.source.size - 30 - len(raw):
+            return False
+        head = self.source.read(offset, 30 + len(raw))
+        return head[:4] == b"PK\3\4" and head[30:] == raw
 
     def _shadow(self, member: Member) -> None:
         self.shadowed.append(member)
@@ -136,7 +162,7 @@ class Zip:
     def content(self, name: str) -> Span:
         """The content of the member called ``name``."""
         flags, method, packed, size, x, offset = _STORED(self.members.data, self.members.places[name] + 8)
-        offset += self.members.shift
+        offset = self.members.real(offset)
         if not x and method == STORED and packed == size and not flags & (ENCRYPTED | PATCHED):
             raw = name.encode("utf-8", "surrogateescape")
             if offset + 30 + len(raw) <= self.source.size:

@@ -59,6 +59,7 @@ class Members(Mapping[str, Member]):
     def __init__(self, data: bytes, shift: int) -> None:
         self.data = data
         self.shift = shift
+        self.since = 0  # offsets from here on are shifted: all, where the bytes lie before the archive
         self.places: dict[str, int] = {}
 
     def __getitem__(self, name: str) -> Member:
@@ -69,7 +70,11 @@ class Members(Mapping[str, Member]):
         flags, method, time, _, crc, packed, size, n, x, _, disk, _, marked, offset = _ENTRY(self.data, place + 8)
         if x and FULL32 in (packed, size, offset):
             size, packed, offset = _zip64(self.data[place + 46 + n : place + 46 + n + x], size, packed, offset)
-        return Member(name, offset + self.shift, packed, size, crc, method, flags, (time, disk, marked))
+        return Member(name, self.real(offset), packed, size, crc, method, flags, (time, disk, marked))
+
+    def real(self, offset: int) -> int:
+        """Where in the source an offset of the directory's is."""
+        return offset + self.shift if offset >= self.since else offset
 
     def rename(self, names: dict[str, str]) -> None:
         """Call members by other names from now on; the file is as it was."""
@@ -99,7 +104,7 @@ class Members(Mapping[str, Member]):
             return None
         flags, method, packed, size, x, disk, marked, offset = _PLAIN(self.data, place + 8)
         odd = x or disk or method != STORED or packed != size or FULL32 in (size, offset) or flags & UNREAD or marked & FOLDER
-        return None if odd else (offset + self.shift, size)
+        return None if odd else (self.real(offset), size)
 
 
 def marks(member: Member) -> Iterator[Finding]:
@@ -119,7 +124,7 @@ class Directory:
         self.offset = offset  # of the directory in the source, shift included
         self.size = size
         self.count = count
-        self.shift = shift  # bytes before the archive, that its own offsets do not count
+        self.shift = shift  # bytes before the archive, or put into it (less than 0: taken out of it), that its own offsets do not count
         self.end = end  # offset of the first end record: where the directory should stop
         self.record = record  # offset of the end record of 22 bytes
         self.comment = comment  # bytes behind it that it takes for a comment; more than there are where it is damaged
@@ -222,13 +227,13 @@ def _zip64_end(source: Source, tail: bytes, tail_at: int, at: int, start: int) -
 
 
 def _shift(source: Source, offset: int, size: int, end: int, count: int) -> int:
-    """0 where the directory lies at its absolute offset (what torch believes), else how far bytes before the archive moved it."""
+    """0 where the directory lies at its absolute offset (what torch believes), else how far bytes before it moved it: more, or less."""
     if not count and not size:
         return 0
     if offset + 4 <= source.size and source.read(offset, 4) == b"PK\1\2":
         return 0
     moved = end - size - offset
-    if moved > 0 and source.read(end - size, 4) == b"PK\1\2":
+    if moved and moved > -source.size and source.read(end - size, 4) == b"PK\1\2":
         return moved
     raise FormatError(
         f"no central directory at offset {offset:,}", part=source.name, offset=end, hint="the end record is damaged: get the file again"
@@ -238,9 +243,7 @@ def _shift(source: Source, offset: int, size: int, end: int, count: int) -> int:
 def _around(source: Source, where: Directory) -> list[Finding]:
     found = []
     gap = where.end - (where.offset + where.size)
-    if where.shift:
-        found.append(Finding("zip-prefix", f"{counted(where.shift, 'byte', 'lie')} before the archive", source.name, 0))
-    elif gap:
+    if gap and not where.shift:
         text = f"{abs(gap):,} bytes {'lie between' if gap > 0 else 'are shared by'} the directory and its end record"
         found.append(Finding("zip-count", text, source.name, where.end))
     behind = where.record + 22

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from ..checking import Inspector
     from .zip import Zip
+    from .zipdirectory import Members
 
 _ROW = Struct("<4s6H3I5H2I")  # an entry of the directory, 46 bytes
 _END = Struct("<4s4H2IH")
@@ -47,7 +48,8 @@ class Row:
         "size", "time", "until", "wide",
     )  # fmt: skip
 
-    def __init__(self, data: bytes, place: int, shift: int) -> None:
+    def __init__(self, members: Members, place: int) -> None:
+        data = members.data
         _, made, needed, flags, method, time, date, crc, packed, size, n, x, c, disk, inner, outer, offset = _ROW.unpack_from(data, place)
         self.place = place
         self.name = data[place + 46 : place + 46 + n]
@@ -58,7 +60,7 @@ class Row:
         self.wide = FULL32 in (packed, size, offset)
         if self.wide:
             size, packed, offset = _wide(self.extra, size, packed, offset)
-        self.packed, self.size, self.offset = packed, size, offset + shift
+        self.packed, self.size, self.offset = packed, size, members.real(offset)
         self.until = 0  # where the next member, or the directory, begins
 
     @property
@@ -90,9 +92,9 @@ def blocks(extra: bytes) -> Iterator[tuple[int, int, bytes]]:
 
 def rows(archive: Zip) -> list[Row]:
     """Every entry of the directory, those hidden behind a later one of the same name included, in the order of the file."""
-    data, shift, found, at = archive.members.data, archive.members.shift, [], 0
+    found, at = [], 0
     for _ in range(len(archive.members) + len(archive.shadowed)):
-        row = Row(data, at, shift)
+        row = Row(archive.members, at)
         found.append(row)
         at += 46 + len(row.name) + len(row.extra) + row.comment
     found.sort(key=lambda row: row.offset)

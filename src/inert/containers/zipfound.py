@@ -97,6 +97,9 @@ class Walked(Zip):
         if not found.whole:
             self.cut[name] = found
         self._starts[found.head, name] = found.start
+        if found.whole and found.doubt and not found.checks:
+            self.wrong[name] = found.doubt
+            self.notes.append(Finding("zip-gap", found.doubt, name, found.head))
         if found.whole and found.checks:
             self._check(found, self._inflated[place] if found.method == DEFLATED else Span(self.source, found.start, found.there))
 

@@ -13,6 +13,7 @@ One pass over the bytes at most, and only where the chain of headers breaks.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from struct import Struct
 
 from ..errors import InertError
@@ -31,14 +32,16 @@ if TYPE_CHECKING:
     Sized = Callable[[str, "list[Found]"], int | None]
 
 _LOCAL = Struct("<4s5H3I2H").unpack_from
+MOVED = "the descriptor that should stand behind its bytes does not: they may have been moved"
 TRIES = 1 << 18  # places that are no headers after all, in the whole file
 
 
 class Found:
     """A member: where its header and its ``packed`` bytes begin, how many of these are readable (``there``), its checksums (those that
-    are not zero), and whether it is ``whole``. ``vouched``: a descriptor, or what stands behind it, confirms its size."""
+    are not zero), and whether it is ``whole``. ``vouched``: a descriptor, or what stands behind it, confirms its size; ``doubt``: why what
+    stands behind it says that its bytes were moved."""
 
-    __slots__ = ("checks", "flags", "head", "method", "name", "packed", "size", "start", "there", "vouched", "whole")
+    __slots__ = ("checks", "doubt", "flags", "head", "method", "name", "packed", "size", "start", "there", "vouched", "whole")
 
     def __init__(self, name: str, head: int, start: int, method: int, flags: int) -> None:
         self.name = name
@@ -48,6 +51,7 @@ class Found:
         self.flags = flags
         self.packed = self.size = self.there = 0
         self.checks: list[int] = []
+        self.doubt = ""
         self.whole = self.vouched = False
 
 
@@ -85,7 +89,7 @@ class Walk:
     # -- the walk -------------------------------------------------------------------------------------------------------------
 
     def _walk(self) -> None:
-        at, size = 0, self.source.size
+        at, size, chained = 0, self.source.size, False  # whether a member ends there for certain
         if self.signs.read(0, 4) != LOCAL:
             at = self._next(0)
         while at >= 0 and at + 30 <= size and len(self.found) < self.limits.entries:
@@ -93,13 +97,16 @@ class Walk:
             if mark in ENDS:
                 self.ended = True
                 return
-            member = self._local(at) if mark == LOCAL else None
+            member = self._local(at) if mark == LOCAL or chained else None
             if member is None:
-                at = self._next(at + 1)
+                at, chained = self._next(at + 1), False
                 continue
+            if mark != LOCAL:
+                self._once(Finding("zip-local-header", f"its local header begins with {mark!r}", member.name, at))
             self.found.append(member)
             end = self._measure(member)
-            at = end if end >= 0 else self._next(member.start + member.there)
+            chained = end >= 0
+            at = end if chained else self._next(member.start + member.there)
         if at >= 0 and self.signs.read(at, 4) in ENDS:
             self.ended = True
         elif 0 <= at < size and self.found:
@@ -201,6 +208,9 @@ class Walk:
         member.size = known.size if known is not None and known.packed == packed else member.size if local else packed
         if known is not None and known.crc:
             member.checks = [known.crc]
+        end, seen = start + member.there, room - member.there >= 8 or start + room < self.source.size
+        if member.whole and packed and member.flags & 8 and seen and self.signs.read(end, 4) != DESCRIPTOR:
+            member.doubt = MOVED
         return -1
 
     def _settle(self, member: Found, packed: int, end: int, known: Entry | None) -> int:
@@ -211,7 +221,9 @@ class Walk:
             crc = int.from_bytes(data[4:8], "little")
             member.checks = [crc] if crc else []
             member.size = int.from_bytes(data[8 + (len(data) - 8) // 2 :], "little")
-        elif not member.size:
+        elif member.flags & 8 and packed and end < self.source.size:
+            member.doubt = MOVED
+        if not member.size:
             member.size = known.size if known is not None else packed
         if known is not None and known.crc and known.crc not in member.checks:
             member.checks.append(known.crc)
@@ -256,11 +268,14 @@ class Walk:
 
     def _compare(self, found: dict[str, Found], met: set[int]) -> None:
         """What entries of a directory say wrongly of members that were found."""
+        names = Counter(entry.name for entry in self.entries.values())
         for offset, entry in self.entries.items():
             member = found.get(entry.name)
             if member is None:
                 continue
-            if offset not in met:
+            if offset not in met and entry.crc and names[entry.name] == 1 and entry.packed == member.packed:
+                member.checks += [entry.crc] if entry.crc not in member.checks else []
+            if offset not in met and offset != member.head:
                 text = f"its entry in the directory says that it begins at byte {offset:,}; it does at {member.head:,}"
                 self.notes.append(Finding("zip-directory", text, entry.name, member.head))
             elif entry.method != member.method:

@@ -308,7 +308,9 @@ class Safetensors(Content):
             at = max(at, end)
         left = self.source.size - self.start - at
         if left < 0:
-            yield Finding("safetensors-short", f"{-left:,} bytes are missing at the end", where, self.source.size)
+            held = self.source.size - self.start
+            hit = tuple(name for _, end, name in self._runs() if end > held)
+            yield Finding("safetensors-short", f"{counted(-left, 'byte', 'are')} missing at the end", where, self.source.size, hit)
         elif left:
             yield Finding("safetensors-trailing", f"{counted(left, 'byte', 'follow')} the last tensor", where, self.start + at)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from ..checking import runs_outside
 from ..errors import InertError
 from ..finding import INFO, Finding
+from .sharded_index import unnamed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ def shards(content: Any, inspector: Inspector) -> Iterator[Finding]:
     for shard in content.shards():
         if shard.content is not None and shard.fault is None:
             yield from inside(shard.content, inspector, shard.name)
+    for name in unnamed(content.index, content.folder.names(content.limits)):
+        yield Finding("shard-unnamed", "its name is that of a shard, and the index does not name it", name)
 
 
 def deepspeed(content: Any, inspector: Inspector) -> Iterator[Finding]:

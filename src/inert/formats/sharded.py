@@ -16,7 +16,7 @@ from ..errors import FormatError, InertError, UnsupportedError
 from ..finding import ERROR, Finding, listed
 from ..tensor import Tensor
 from .safetensors import aliases_in
-from .sharded_index import INDEX, absent_of, chosen, indexed, numbered
+from .sharded_index import INDEX, absent_of, chosen, indexed, numbered, unnamed
 from .sharded_union import Union, grouped
 
 TYPE_CHECKING = False
@@ -88,7 +88,10 @@ class Sharded(Content):
         if faults and len(faults) == len(self._shards):
             count = len(faults)
             text = "its only shard cannot be read" if count == 1 else f"none of its {count:,} shards can be read"
-            raise FormatError(f"{text}: {faults[0].where}: {faults[0].message}", part=self.folder.name, hint=faults[0].fix)
+            others = unnamed(self.index, self.folder.names(self.limits))
+            hint = f"there is {listed(others)}, which the index does not name: `inert repair SRC DST` reads that"
+            said = f"{text}: {faults[0].where}: {faults[0].message}"
+            raise FormatError(said, part=self.folder.name, hint=hint if others else faults[0].fix)
         return self._shards
 
     def _open(self, name: str) -> Shard:

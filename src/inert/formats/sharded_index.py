@@ -9,6 +9,7 @@ folders of each. Shards are numbered from 1: NAME-00001-of-00003.EXT.
 
 from __future__ import annotations
 
+import os
 import re
 
 from ..containers.folder import Folder
@@ -96,6 +97,27 @@ def numbered(folder: Folder, limits: Limits) -> Index:
         notes.append(Finding("shards-choice", f"{stem}-…-of-{count}{kind} was read; there {are(said)}", folder.name))
     notes.append(Finding("shards-no-index", "the folder holds no index of its shards", folder.name))
     return Index("", sets[first], None, {}, notes)
+
+
+def unnamed(index: Index, names: Iterable[str]) -> list[str]:
+    """Of the files in an index's folder, those numbered like its shards that it does not name; the sets that are whole come first."""
+    if index.where is None:
+        return []
+    matches = [match for match in map(SHARD.match, index.shards) if match is not None]
+    kinds = {(match[1], match[4]) for match in matches} | {_shards_of(index.name)}
+    found: dict[str, list[str]] = {}
+    for name in names:
+        match = SHARD.match(name)
+        if match is not None and (match[1], match[4]) in kinds and name not in index.shards:
+            found.setdefault(match[3], []).append(name)
+    whole = {match[3] for match in matches}
+    return [name for count in sorted(found, key=lambda one: (one in whole, len(found[one]) < int(one), one)) for name in found[count]]
+
+
+def _shards_of(index: str) -> tuple[str, str]:
+    """(what the names of its shards begin with, how they end) by the name of an index."""
+    stem, suffix = os.path.splitext(index[: index.rindex(".index.")] if ".index." in index else index)
+    return stem, suffix
 
 
 def absent_of(names: Iterable[str]) -> list[str]:

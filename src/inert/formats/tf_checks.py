@@ -68,9 +68,8 @@ def shard_checks(content: TfBundle) -> Iterator[Finding]:
         end = max(offset + size for offset, size, _ in held)
         if end > shard.file.size:
             hit = tuple(name for offset, size, name in held if offset + size > shard.file.size)
-            yield Finding(
-                "tf-shard-short", f"the index places bytes up to {end:,} in it; it has {shard.file.size:,}", shard.name, None, hit
-            )
+            size = shard.file.size
+            yield Finding("tf-shard-short", f"the index places bytes up to {end:,} in it; it has {size:,}", shard.name, size, hit)
         elif end < shard.file.size:
             yield Finding("tf-shard-long", f"its last tensor ends at byte {end:,} of {shard.file.size:,}", shard.name, end)
 

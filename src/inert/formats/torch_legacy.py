@@ -15,6 +15,7 @@ from ..pickle.nodes import Dict, shown
 from ..torch.arguments import text
 from ..torch.build import Builder
 from ..torch.legacy import MAGIC, PARTS, Legacy, decode_at, read_legacy, source_notes
+from ..words import counted
 from .torch_zip import FILLED, TOLD, document_notes
 
 TYPE_CHECKING = False
@@ -61,7 +62,9 @@ class TorchLegacy(Content):
                 except InertError as error:
                     if not found:
                         raise
-                    self._notes.append(Finding("legacy-trailing", f"{span.length - at:,} bytes: {error.message}", self.source.name, at))
+                    self._notes.append(
+                        Finding("legacy-trailing", f"{counted(span.length - at, 'byte')}: {error.message}", self.source.name, at)
+                    )
                     break
                 found.append(save)
                 at = save.end

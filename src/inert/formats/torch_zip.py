@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ..tensor import Tensor
 
 OTHERS = (
-    "constants.pkl", "bytecode.pkl", "model.json", "archive_format", "models/", ".data/extern_modules", ".data/python_version",
+    "constants.pkl", "bytecode.pkl", "archive_format", "models/", ".data/extern_modules", ".data/python_version",
     "extern_modules",
 )  # fmt: skip
 ROLES = {

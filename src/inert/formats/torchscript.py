@@ -51,7 +51,8 @@ ROLES = (  # first match: how a record's name begins and ends
 
 
 def claims(source: Source, limits: Limits) -> Zip | str | None:
-    """A zip with constants.pkl or bytecode.pkl beside data.pkl, or with model.json; or a flatbuffer with torch's identifier."""
+    """A zip with constants.pkl or bytecode.pkl beside data.pkl, or with model.json and without data.pkl, beside which that name is one like
+    any other; or a flatbuffer with torch's identifier."""
     if source.size >= 8 and source.read(4, 4) == FLATBUFFER:
         return "flatbuffer"
     archive = opened(source, limits)
@@ -62,8 +63,10 @@ def claims(source: Source, limits: Limits) -> Zip | str | None:
     names = archive.members
     if any(f"{root}{name}" in names for name in OTHERS):
         return None
-    zipped = f"{root}data.pkl" in names and any(f"{root}{name}" in names for name in MARKS)
-    return archive if zipped or (f"{root}model.json" in names and f"{root}version" in names) else None
+    pickled = f"{root}data.pkl" in names
+    marks = MARKS if pickled else ("model.json", "version")
+    there = [f"{root}{name}" in names for name in marks]
+    return archive if (any(there) if pickled else all(there)) else None
 
 
 def folder(archive: Zip) -> str:

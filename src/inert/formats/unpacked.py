@@ -39,7 +39,7 @@ MARKS = {  # records that torch writes, and what is in them
 }
 SCRIPT = ("constants.pkl", "bytecode.pkl")
 MODEL = b'"protoVersion"'  # model.json begins with it
-FOREIGN = tuple(name for name in OTHERS if name not in (*SCRIPT, "model.json"))
+FOREIGN = tuple(name for name in OTHERS if name not in SCRIPT)
 FOLDERS = frozenset(
     ("data", "tensors", ".data", "code", "constants", "extra", "traced_inputs", "debug", "libs", "attributes"),
 )  # of an archive: other folders beside a data.pkl that was opened by its name are none of it

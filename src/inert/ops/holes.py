@@ -10,11 +10,13 @@ from collections import deque
 from copy import copy
 from math import prod
 
+from ..finding import Finding
 from ..layout import Layout, Storage, bounds, contiguous, items_of
 from ..names import HERE, children, piece
 from ..pickle.nodes import Reference
 from ..source import Source
 from ..tensor import Tensor
+from ..tiled import Box, fault, tiled
 from ..torch.objects import Object
 from ..torch.rebuild import REBUILD
 from .walk import FIELDS, LEAVES, replace
@@ -49,17 +51,43 @@ class Repeated(Source):
 
 
 class Filler:
-    """What holes are filled with. ``left``: bytes that may still be made: a damaged file may ask for any amount."""
+    """What holes are filled with. ``left``: bytes that may still be made: a damaged file may ask for any amount; ``partly``: id of a Layout
+    → how many of how many slices were filled, where a tensor is made of some."""
 
     def __init__(self, fill: str, limits: Limits, size: int) -> None:
         self.fill = fill
         self.left = max(limits.logical_bytes, limits.logical_ratio * size)
         self.made: dict[Any, Layout] = {}
         self.zeroed: list[DType] = []  # types without a NaN
+        self.partly: dict[int, tuple[int, int]] = {}
 
     def layout(self, lost: Layout, limits: Limits) -> Layout | None:
         """The layout of a tensor in a lost one's place, equal for equal ones; None where there can be none."""
-        if lost.kind not in KINDS or not lost.dtype.itemsize or lost.dtype.packed != 1 or min(lost.shape, default=0) < 0:
+        if lost.kind == "tiled":
+            return self._slices(lost, limits) or self._whole(lost, limits)
+        return self._whole(lost, limits) if lost.kind in KINDS else None
+
+    def _slices(self, lost: Layout, limits: Limits) -> Layout | None:
+        """A tensor of slices, of which those are filled that are not there."""
+        boxes = [Box(*lost.boxes[key], part) for key, part in lost.components.items() if key in lost.boxes]
+        odd = any(box.tensor.dtype != lost.dtype or box.tensor.shape != box.shape for box in boxes)
+        if odd or fault(lost.shape, boxes):
+            return None
+        holes = [box for box in boxes if box.tensor.fault]
+        if not holes:
+            return None  # which of them is damaged is not known
+        for box in holes:
+            made = self._whole(box.tensor.layout, limits)
+            if made is None:
+                return None
+            box.tensor = Tensor(made, limits)
+        whole = tiled(lost.dtype, lost.shape, boxes, "filled", limits)
+        whole.slices = lost.slices
+        self.partly[id(whole)] = len(holes), len(boxes)
+        return whole
+
+    def _whole(self, lost: Layout, limits: Limits) -> Layout | None:
+        if not lost.dtype.itemsize or lost.dtype.packed != 1 or min(lost.shape, default=0) < 0:
             return None
         key = (id(lost.storage), lost.dtype, lost.shape, lost.strides, lost.offset) if lost.storage is not None else id(lost)
         known = self.made.get(key)
@@ -76,9 +104,19 @@ class Filler:
         made = lost.copy()
         made.fault, made.conj, made.neg = "", False, False
         made.attributes = made.hooks = None  # what they hold may be lost as well
+        if made.kind == "tiled":
+            made.kind, made.components, made.boxes, made.slices = "dense", {}, {}, ()
         made.storage, made.strides, made.offset = storage, strides, 0
         self.made[key] = made
         return made
+
+    def told(self, name: str, made: Layout) -> list[Finding]:
+        """That a tensor was filled in part."""
+        if id(made) not in self.partly:
+            return []
+        filled, count = self.partly[id(made)]
+        text = f"{filled:,} of its {count:,} slices were filled; the others are as they were"
+        return [Finding("repair-filled", text, name, None, (name,))]
 
     def item(self, dtype: DType) -> bytes:
         if self.fill == "nan" and dtype.kind in "fc" and dtype.numpy:
@@ -191,6 +229,8 @@ def _name(where: Any) -> str:
     return ".".join(keys[::-1] if where is None else ["…", *keys[::-1]])
 
 
-def sized(layout: Layout) -> int:
-    """Bytes of a tensor's elements, as far as its shape makes sense."""
+def sized(layout: Layout) -> int | None:
+    """Bytes of a tensor's elements, as far as its shape makes sense; None for elements of no fixed size, such as texts."""
+    if not layout.dtype.bits:
+        return None
     return prod(layout.shape) * layout.dtype.bits // 8 if min(layout.shape, default=0) >= 0 else 0

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Lost:
-    """What is not in the repaired file: ``dtype``, ``shape`` and ``nbytes`` are None where nothing says them any more."""
+    """What is not in the repaired file: ``dtype``, ``shape`` and ``nbytes`` are None where nothing says them any more; ``nbytes`` of texts,
+    too, whose size nothing but the texts themselves says."""
 
     name: str
     why: str

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 PART = re.compile(r"(.+)\.(?:data-\d{5,10}-of-\d{5,10}|meta)", re.DOTALL)  # of a TensorFlow checkpoint, whose index is enough
 STATE = "checkpoint"
+NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 
 
 def checkpoints(folder: str, limits: Limits) -> Iterator[str]:
@@ -71,6 +72,19 @@ def members(folder: str, limits: Limits) -> set[str]:
         return {os.path.realpath(folder)}
     finally:
         content.close()
+
+
+def newest(paths: Iterable[str]) -> str:
+    """The path that was written last, by the clock of its file system, then by the numbers in its name; "" for none."""
+
+    def key(path: str) -> tuple[int, list[int], str]:
+        try:
+            written = os.stat(path).st_mtime_ns
+        except OSError:  # a prefix, or a member of an archive
+            written = 0
+        return written, [int(number) for number in NUMBER.findall(os.path.basename(path))], path
+
+    return max(paths, key=key, default="")
 
 
 def each(function: Callable[[Job], Answer], jobs: Iterable[Job], threads: int) -> Iterator[Answer]:

@@ -22,6 +22,7 @@ from ..sink import apart
 from ..tensor import Tensor
 from .holes import FILLS, KINDS, Filler, Holes, empty, fault_of, renewed, sized, wrecks
 from .losses import Lost, Repaired
+from .rechecked import Indices, mendable
 from .spoiled import spoiled
 
 TYPE_CHECKING = False
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from ..sink import Progress
     from ..writers import Plan, Writer
 
+CALL = "pickle-arguments"  # what no unpickler can make is written as it stands
 DOUBTFUL = ("keep", "lost")
 TELLING = ("torch-zip", "torch-legacy", "safetensors", "sharded")  # formats that say what was filled
 SUFFIXLESS = "sharded"  # a destination without a suffix is a folder for it
@@ -124,6 +126,7 @@ class Work:
         self.names: dict[str, Tensor] = {name: one for name, one in self.ckpt.tensors.items() if not name.startswith(inside)}
         built = self.content.built if self.content.listing() is None else None
         inside_ = spoiled(built) if built is not None else {}
+        indices = Indices(self.names)
         for name, tensor in self.names.items():
             why = fault_of(tensor) or said.get(name, "")
             bare = empty(tensor) if why else None
@@ -132,7 +135,7 @@ class Work:
             if bare is not None:
                 self.lost[id(tensor.layout)] = Tensor(bare, self.limits)
                 why = ""
-            doubt = "" if why else self._doubt(tensor)
+            doubt = "" if why else self._doubt(tensor) or indices.doubt(tensor)
             if doubt and doubtful == "lost":
                 why = doubt
             if why:
@@ -144,7 +147,7 @@ class Work:
                     done.doubtful[name] = doubt
         done.lost += [Lost(name, why) for name, why in said.items() if name not in self.names]
         done.lost += [self._wreck(name, value) for name, value in torn]
-        done.more = found.more
+        done.more = found.more or next((f"{one}: what such a call made is not known" for one in self._found() if one.code == CALL), "")
         if not done.recovered and (done.lost or found.more):
             why = found.more or f"of {done.lost[0].name or 'the tensor'}, {done.lost[0].why}"
             raise FormatError(f"nothing can be recovered: no tensor of this file is whole: {why}", part=self.content.source.name)
@@ -160,8 +163,7 @@ class Work:
         return "", bare
 
     def _doubt(self, tensor: Tensor) -> str:
-        built = self.content.built
-        longer: dict[str, str] = getattr(built.storages, "longer", {}) if built is not None else {}
+        longer: dict[str, str] = getattr(self.content, "longer", getattr(self.content.built and self.content.built.storages, "longer", {}))
         for part in (tensor, *tensor.components.values()):
             storage = part.layout.storage
             why = "" if storage is None else self.found.doubts.get(storage.key) or longer.get(storage.key)
@@ -171,9 +173,10 @@ class Work:
 
     def _filling(self, name: str, tensor: Tensor) -> Tensor | None:
         layout = self.filler.layout(tensor.layout, self.limits) if self.filler is not None else None
-        if layout is None:
+        if self.filler is None or layout is None:
             return None
         self.done.filled.append(name)
+        self.notes += self.filler.told(name, layout)
         return Tensor(layout, self.limits)
 
     def _wrecks(self) -> list[tuple[str, Any]]:
@@ -216,15 +219,12 @@ class Work:
         return "safetensors" if formats <= {"safetensors"} else "torch-zip"
 
     def _faulty(self) -> bool:
-        """Whether there is anything to be done: for the salvage reader, or for an ordinary strict one."""
-        from ..formats import identify
-
+        """Whether there is anything to be done: for the salvage reader, for an ordinary strict one, or for the checks of verify."""
         if any(note.severity != INFO or note.code in REPAIRS for note in self._found()):
             return True
-        try:
-            return bool(Checkpoint(identify(self.content.source, self.limits, None)).errors)
-        except InertError:
-            return True
+        found = mendable(self.content.source, self.limits)
+        self.notes += found or []
+        return found is None or bool(found)
 
     def _writer(self) -> Writer:
         """The writer; of a program that is not whole, its tensors alone are written."""

@@ -109,6 +109,17 @@ def verify(
     return made
 
 
+def examined(content: Content) -> Verification:
+    """What there is to be found of a Content that is open already, and stays open."""
+    made = Verification(content.source.name)
+    tally = Tally(_threads(content.source), None)
+    try:
+        _examine(content, made, tally, False)
+    finally:
+        tally.close()
+    return made
+
+
 def _held(source: str | os.PathLike[str] | BinaryIO) -> tuple[str, Source, tuple[str, ...]]:
     """What is to be checked. A .distcp file is nothing by itself: its set is, and the file's path is given first."""
     place = os.fsdecode(source) if isinstance(source, (str, os.PathLike)) else ""
@@ -207,8 +218,8 @@ def refusal(error: InertError, name: str) -> Finding:
 
 def ordered(found: list[Finding]) -> list[Finding]:
     """Each finding once, the worst first, else as they were found. That a tensor cannot be read goes without saying where something
-    else says why."""
+    else says why; of one that has no name, nothing else does."""
     once = {(one.code, one.message, one.where.part, one.where.offset, one.tensors): one for one in found}
     told = {name for one in found if one.severity == ERROR and one.code != "tensor-damaged" for name in one.tensors}
-    left = [one for one in once.values() if one.code != "tensor-damaged" or not told.issuperset(one.tensors)]
+    left = [one for one in once.values() if one.code != "tensor-damaged" or not one.tensors or not told.issuperset(one.tensors)]
     return sorted(left, key=lambda one: ORDER[one.severity])

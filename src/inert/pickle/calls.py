@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .decode import Machine
     from .handlers import Handler
 
+SINGLE = frozenset((int, float, bool, type(None), Global))  # values that are no arguments to any unpickler: they cannot be iterated over
+
 
 def _import(m: Machine, module: str, name: str, position: int, how: str) -> Global:
     node = Global(module, name, position - 1, how, m.current)
@@ -75,6 +77,8 @@ def _call(m: Machine, function: Any, arguments: Any, position: int, how: str, ke
 def reduce(m: Machine, position: int) -> int:
     arguments = m.stack.pop()
     function = m.stack.pop()
+    if type(arguments) in SINGLE:
+        m.note("pickle-arguments", position - 1, f"REDUCE calls with {article(type(arguments).__name__)} where a tuple belongs")
     _call(m, function, arguments, position, "REDUCE")
     return position
 

@@ -139,7 +139,8 @@ def _items(items: list[Any], at: Levels, open_: list[tuple[Any, ...]]) -> list[A
             _chain(made, start, at, open_)
             break
     while len(made) > 1 and _fillable(made[-2]) and type(made[-1]) is Dict:
-        made[-2].states = [*made[-2].states, made.pop()]
+        owner, state = made[-2], made.pop()
+        owner.states = [*owner.states, state]
     while made and (type(made[-1]) in (Global, Reference) or (len(made) > 1 and type(made[-2]) is Global)):
         made.pop()
     return made

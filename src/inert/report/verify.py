@@ -7,6 +7,7 @@ Refuses to know: what was checked, and how.
 from __future__ import annotations
 
 from ..finding import ERROR, WARNING, listed
+from ..ops.many import newest
 from .listing import notes
 from .plain import printable
 
@@ -52,12 +53,14 @@ def verification(found: Verification) -> dict[str, Any]:
 
 
 def verifications(found: Sequence[Verification], skipped: int = 0) -> dict[str, Any]:
-    """Several files: ``ok`` where all are, all ``findings`` with the file of each, and the ``files`` one by one."""
+    """Several files: ``ok`` where all are, all ``findings`` with the file of each, the ``files`` one by one, and the ``newest`` one without
+    errors, None where each has some."""
     files = [verification(one) for one in found]
     return {
         "ok": not any(not one.ok for one in found),
         "findings": [{"file": one["file"], **row} for one in files for row in one["findings"]],
         "files": [{key: value for key, value in one.items() if key != "findings"} for one in files],
+        "newest": printable(newest(one.file for one in found if one.ok)) or None,
         "skipped": skipped,
     }
 

@@ -17,6 +17,7 @@ from ..pickle.nodes import List
 from ..pickle.partial import rescue
 from ..torch.arguments import text
 from ..torch.legacy import MAGIC, PARTS, PROTOCOL, Legacy, Reached, declared, decode_at, read_legacy
+from ..words import counted
 from ..writers import File, Options, Plan
 from ..writers.torch_legacy import plainly
 from .held import Held, Salvage
@@ -63,7 +64,10 @@ class SalvagedLegacy(TorchLegacy):
                 except FormatError as error:
                     if not found:
                         raise
-                    self._notes.append(Finding("legacy-trailing", f"{span.length - at:,} bytes: {error.message}", self.source.name, at))
+                    self._notes.append(
+                        Finding("legacy-trailing", f"{counted(span.length - at, 'byte')}: {error.message}", self.source.name, at)
+                    )
+                    self._followed(found[-1], span.read(at, min(2, span.length - at)))
                     break
                 found.append(save)
                 at = save.end
@@ -71,6 +75,11 @@ class SalvagedLegacy(TorchLegacy):
                     break
             self._saves = found
         return self._saves
+
+    def _followed(self, save: Legacy, head: bytes) -> None:
+        """Bytes follow a save that are no other one: they may be the end of its last storage, which others were put into."""
+        if isinstance(save, Save) and save.records and head[:1] != b"\x80":
+            save.moved.setdefault(next(reversed(save.records)), "bytes follow it that belong to no save: some may have been put into it")
 
     def _save(self, span: Span, at: int, strict: bool) -> Save:
         """One save, its storages as far as they reach. ``strict``: its beginning must be right."""
@@ -178,7 +187,7 @@ def read(source: Source, limits: Limits, byteorder: str | None, raw: bool) -> Sa
     for number, save in enumerate(saves):
         prefix = f"{number}/" if len(saves) > 1 else ""
         assert isinstance(save, Save)
-        made.doubts |= {f"{prefix}storage {key}": why for key, why in save.wrong.items()}
+        made.doubts |= {f"{prefix}storage {key}": why for key, why in (save.moved | save.wrong).items()}
         made.notes += [Finding("legacy-count", why, f"{prefix}storage {key}") for key, why in save.wrong.items()]
     if content.broken is not None and content.broken.fault is not None:
         fault = content.broken.fault
@@ -199,6 +208,8 @@ def healed(content: SalvagedLegacy) -> Plan | None:
         assert isinstance(save, Save)
         if save.short or len(save.records) != len(save.pickles["storage_keys"].root.items):
             return None  # some are cut short, listed twice, or not there
+        if not declared(save.pickles["object"]).keys() <= save.records.keys():
+            return None  # the list does not name one, not even one of no bytes: torch looks for it
         for name in PARTS:
             right = {"magic": MAGIC, "protocol": PROTOCOL}.get(name)
             document = save.pickles[name]

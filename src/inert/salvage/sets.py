@@ -11,23 +11,54 @@ from ..errors import FormatError, InertError
 from ..finding import ERROR, Finding
 from ..formats import sharded
 from ..formats.sharded import Shard, Sharded
-from ..formats.sharded_index import INDEX, SHARD, Index, chosen, indexed, numbered
+from ..formats.sharded_index import INDEX, SHARD, Index, chosen, indexed, numbered, unnamed
+from ..words import counted
 from ..writers import File, Options, Plan, is_folder
 from ..writers.sharded import index, named, stale
 from .held import Salvage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..limits import Limits
     from ..source import Source
 
 SUFFIXES = (".safetensors", ".bin", ".pt", ".pth", ".ckpt")
 
 
+def _keys(shard: Shard) -> set[Any]:
+    """The names in a shard that can be read."""
+    value = shard.content.root()[0] if shard.content is not None and shard.fault is None else {}
+    return set(value) if isinstance(value, dict) else set()
+
+
 class SalvagedSet(Sharded):
     def __init__(self, folder: Folder, limits: Limits, index: Index, byteorder: str | None) -> None:
         super().__init__(folder, limits, index, byteorder)
         self.salvages: dict[str, Salvage] = {}
+        self.unnamed: list[Finding] = []
+
+    def shards(self) -> list[Shard]:
+        """Every shard that the index names, and those beside it that hold what these do not."""
+        if self._shards is None:
+            found = [self._open(name) for name in self.index.shards]
+            self._shards = found + self._beside(found)
+        return super().shards()
+
+    def _beside(self, named: list[Shard]) -> list[Shard]:
+        """An index of another save names other shards, or not all of them."""
+        known = set().union(*map(_keys, named))
+        taken = []
+        for name in unnamed(self.index, Folder.names(self.folder, self.limits)):
+            shard = self._open(name)
+            keys = _keys(shard) - known
+            if keys:
+                text = f"the index does not name it; it holds {counted(len(keys), 'tensor')} that no shard of the index does"
+                self.unnamed.append(Finding("shard-unnamed", text, name))
+                taken.append(shard)
+                known |= keys
+        return taken
 
     def _open(self, name: str) -> Shard:
         from . import salvage
@@ -63,11 +94,12 @@ def read(source: Source, limits: Limits, byteorder: str | None, raw: bool) -> Sa
     content = SalvagedSet(folder, limits, listing, byteorder)
     value, _ = content.root()
     made = Salvage(content)
-    made.notes = notes
+    made.notes = notes + content.unnamed
     for name, one in content.salvages.items():
         made.notes += [Finding(note.code, note.message, f"{name}/{note.where.part}", note.where.offset, note.tensors) for note in one.notes]
         made.lost += one.lost
-        made.doubts |= {f"{name}/{key}": why for key, why in one.doubts.items()}
+        longer: dict[str, str] = getattr(one.content, "longer", {})
+        made.doubts |= {f"{name}/{key}": why for key, why in (longer | one.doubts).items()}
         made.more = made.more or (f"{name}: {one.more}" if one.more else "")
     faults = {shard.name: shard.fault for shard in content.shards() if shard.fault is not None}
     known = set(value) | {name for name, _ in made.lost}

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ..writers import Options
 
 LOOKED = 1 << 20  # bytes in which an archive is looked for behind other bytes
-OTHERS = ("model.json", "archive_format", "models/", ".data/extern_modules", ".data/python_version", "extern_modules")
+OTHERS = ("archive_format", "models/", ".data/extern_modules", ".data/python_version", "extern_modules")
 
 
 def behind(source: Source, limits: Limits, byteorder: str | None, raw: bool) -> Salvage | None:
@@ -68,6 +68,7 @@ def read(source: Source, limits: Limits, byteorder: str | None, raw: bool) -> Sa
     content: SalvagedZip | SalvagedScript = SalvagedZip(source, limits, archive, root, byteorder)
     if script or content.of_script():
         content = SalvagedScript(source, limits, archive, root, byteorder)
+    content.longer = {}
     made = Salvage(content)
     if content.main_document().root is None and raw and content.main_document().fault is not None:
         return _nameless(source, limits, archive, raw)
@@ -131,6 +132,7 @@ class Damaged(TorchZip, ABC):
     """What the salvaging Contents share: pickles as far as they go."""
 
     archive: Walked
+    longer: dict[str, str]  # storage's key → that its record is longer than a pickle says
 
     def _document_of(self, name: str, shortcut: bool) -> Document:
         member = self.archive.members[name]
@@ -202,6 +204,7 @@ class SalvagedZip(Damaged):
             self.built = builder
         for tensor in Lister(value, self.limits).tensors.values() if convert is None else ():
             tensor.layout  # noqa: B018  # makes its storage, whose record is compared then
+        self.longer |= storages.longer
         return value, [*builder.notes, *odd(storages)]
 
     def notes(self) -> list[Finding]:
@@ -227,9 +230,11 @@ class SalvagedScript(Damaged, TorchScript):
             raise document.fault
         where = FOLDERS.get(name, "data/")
         where = self.data.removeprefix(self.folder) if where == "data/" else where
-        builder = ScriptBuilder(document, held(self.archive, self.folder + where, self.order, where), self.limits, convert, table)
+        storages = held(self.archive, self.folder + where, self.order, where)
+        builder = ScriptBuilder(document, storages, self.limits, convert, table)
         value = self.with_orphans(builder.build(), builder, document)
-        return value, [*builder.notes, *odd(builder.storages)]
+        self.longer |= storages.longer
+        return value, [*builder.notes, *odd(storages)]
 
     def program(self) -> str:
         """Why the program is not whole any more; "" where it is."""

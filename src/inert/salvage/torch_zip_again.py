@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from urllib.parse import quote_from_bytes
 
+from ..containers.folder import unsafe
 from ..containers.zipwrite import ID, ID_LENGTH, Archive, Record
 from ..errors import InertError
 from ..formats.torch_zip import VERSIONS, TorchZip
@@ -54,15 +55,26 @@ def records_again(content: SalvagedZip | SalvagedScript, options: Options) -> Pl
             if span.length < sizes[member.name]:
                 return None
             span = span.sub(0, sizes[member.name])
-        name = name if is_text(name) else quote_from_bytes(name.encode("utf-8", "surrogateescape"))  # torch makes a text of each
+        name = name if member.name in exact else spelled(name)
+        while name in {record.name for record in records} if name != member.name.removeprefix(folder) else False:
+            name += "~"
         records.append(Record(name, document.data[: document.end] if member.name == document.name else span))
     if any(name not in archive.members for name, size in sizes.items() if size):
         return None  # what no tensor names is missing
     records += [Record(name.removeprefix(folder), b"") for name in sizes if name not in archive.members]
     _settings(content, records)
     records.append(Record(ID, bytes(ID_LENGTH)))
-    plan = Archive(folder.rstrip("/") or archive_name(options.name), records, alignment(content.metadata()))
+    home = folder.rstrip("/")
+    plan = Archive(archive_name(options.name) if unsafe(home) else home, records, alignment(content.metadata()))
     return Plan([File("", plan.size, plan.write)])
+
+
+def spelled(name: str) -> str:
+    """The name of a record that nobody asks for, where torch can make no text of it, or where it leads elsewhere, with %XX."""
+    if is_text(name) and not unsafe(name):
+        return name
+    steps = [quote_from_bytes(step.encode("utf-8", "surrogateescape"), "") for step in name.split("/") if step]
+    return "/".join(step.replace(".", "%2E") if step in (".", "..") else step for step in steps) or "%00"
 
 
 def _sizes(content: SalvagedZip | SalvagedScript) -> dict[str, int]:

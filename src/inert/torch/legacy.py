@@ -126,19 +126,37 @@ def declared(document: Document) -> dict[str, dict[tuple[DType, int], None]]:
     return found
 
 
+_Row = tuple[str, int, int, bool]  # a storage's key, where its count stands, bytes, whether the count is right
+
+
 class Reached(Legacy):
     """A save whose storages are taken as far as they reach: the object's pickle says how large each is, so one damaged count, or an end
-    that comes too early, costs no more than what it hits. ``wrong``: why the bytes of a storage are in doubt, by key."""
+    that comes too early, costs no more than what it hits. ``wrong``: why the bytes of a storage are in doubt, by key; ``moved``: of those
+    whose own counts are right, that what follows them does not stand where it should."""
 
     def __init__(self, pickles: dict[str, Document], starts: dict[str, int]) -> None:
         super().__init__(pickles, starts)
         self.wrong: dict[str, str] = {}
+        self.moved: dict[str, str] = {}
         self.counts: dict[str, int] = {}
         self.short: set[str] = set()  # keys of storages of which a part is missing
 
     def reach(self, span: Span, names: list[Any], at: int) -> None:
+        """Take the storages that are listed, from their first count on."""
+        rows, at = self._rows(span, names, at)
+        last = max((place for place, row in enumerate(rows) if row[3]), default=-1)
+        if at == span.length:
+            last = len(rows) - 1  # all of it comes out to the byte
+            if len(rows) > 1 and not rows[-1][3] and rows[-2][3]:  # and nothing behind that count says that only it is damaged
+                self.moved[rows[-2][0]] = "the count behind it is wrong: bytes may have been taken out of it"
+        elif 0 <= last < len(rows) - 1 and rows[last + 1][1] + 8 <= span.length:
+            rows, last = self._moved(span, rows, last, span.length - at)
+        self._take(span, rows, last)
+
+    def _rows(self, span: Span, names: list[Any], at: int) -> tuple[list[_Row], int]:
+        """Where each storage should stand, and where all should end."""
         words = declared(self.pickles["object"])
-        rows: list[tuple[str, int, int, bool]] = []  # key, where its count stands, bytes, whether the count is right
+        rows: list[_Row] = []
         for name in names:
             said = words.get(name) if type(name) is str else None
             if not said:
@@ -152,9 +170,23 @@ class Reached(Legacy):
             rows.append((name, at, number * dtype.itemsize, count == number))
             self.counts[name] = number
             at += 8 + number * dtype.itemsize
-        last = max((place for place, row in enumerate(rows) if row[3]), default=-1)
-        if at == span.length:
-            last = len(rows) - 1  # all of it comes out to the byte
+        return rows, at
+
+    def _moved(self, span: Span, rows: list[_Row], last: int, by: int) -> tuple[list[_Row], int]:
+        """No count behind a storage is right: bytes were put into it, or taken out. Where the file is longer or shorter by as many as those
+        behind it then stand further on, they are taken from there."""
+        key = rows[last][0]
+        told = f"{abs(by):,} bytes were {'put into it' if by > 0 else 'taken out of it'}, by where the counts behind it stand"
+        there = [(name, start + by, size, True) for name, start, size, _ in rows[last + 1 :]]
+        counts = [int.from_bytes(span.read(start, 8), "little", signed=True) for _, start, _, _ in there if start >= rows[last][1] + 8]
+        if counts == [self.counts[name] for name, *_ in there]:
+            self.wrong[key] = told
+            return [*rows[: last + 1], *there], len(rows) - 1
+        self.moved[key] = "what should follow it does not: bytes may have been put into it, or taken out"
+        return rows, last
+
+    def _take(self, span: Span, rows: list[_Row], last: int) -> None:
+        """The records, up to the last whose place is certain."""
         for place, (name, start, size, right) in enumerate(rows):
             room = span.length - start - 8
             if room < 0:

@@ -115,7 +115,7 @@ class Reader:
         if size < 4 or self.source.read(0, 4) != b"PK\3\4":
             return "the file does not begin with PK\\3\\4, so torch takes it for the layout before 1.6"
         if where.shift:
-            return "bytes lie before the archive, and its offsets do not count them"
+            return "its directory is not where it says: bytes lie before the archive, or were put into it or taken out"
         ends = Ends(self.archive)
         if ends.fault:
             return ends.fault

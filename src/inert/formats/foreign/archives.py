@@ -37,9 +37,9 @@ def zipped(look: Look) -> Answer | None:
         return _zip_cut(look) if begins else None
     count, directory, size, front = end
     if directory < 0:
-        noun = _named(ZIPS, _names(look.head, *LOCAL)[0])[1]
+        kind, noun, _, _ = _named(ZIPS, _names(look.head, *LOCAL)[0])
         facts = f"; its end record tells of {counted(count, 'member')}, but their directory is not there"
-        return mangled(look) or ("zip-damaged", f"{noun} that is damaged", facts, AGAIN)
+        return mangled(look) or ("zip-damaged", f"{noun} that is damaged", facts, _again(kind))
     kind, noun, facts, hint = _named(ZIPS, _directory_names(look.source, directory, size), count)
     if begins and look.head[6] & 1:
         facts += "; it is encrypted"
@@ -86,14 +86,14 @@ def _zip_cut(look: Look) -> Answer:
     """No end record: the members' own headers tell what it was. Torch leaves sizes out of them, so they are searched for."""
     source = look.source
     names, last = _names(source.read(0, min(source.size, WHOLE)), *LOCAL)
-    _, noun, _, _ = _named(ZIPS, names)
+    kind, noun, _, _ = _named(ZIPS, names)
     facts = "; no directory at its end" if b"PK\1\2" not in look.tail else "; the end of its directory is missing"
     seen = "" if source.size <= WHOLE else f" in its first {WHOLE:,} bytes"
     if names:
         facts += f"; {counted(len(names), 'member')} seen{seen}, the last is {show(names[-1], 60)} at byte {last:,}"
     else:
         facts += "; not even its first member's header is whole"
-    hint = f"{AGAIN}, or take an earlier checkpoint; members before the cut may be whole"
+    hint = _again(kind, "members before the cut may be whole")
     return "zip-cut", f"{noun} cut short", facts, hint
 
 
@@ -149,8 +149,15 @@ def tarred(look: Look) -> Answer | None:
     kind, noun, facts, hint = _named(TARS, names)
     if at > look.source.size and not look.inner:
         facts += f"; it is cut short, for {show(names[-1], 60)} should end at byte {at:,}"
-        hint = AGAIN
+        hint = _again(kind)
     return kind, noun, facts, hint
+
+
+def _again(kind: str, otherwise: str = "") -> str:
+    """What to do about an archive that is damaged: of PyTorch's, repair keeps what is whole."""
+    if kind.startswith("torch"):
+        return f"{AGAIN}, or take an earlier checkpoint; `inert repair SRC DST` keeps what is whole"
+    return f"{AGAIN}; {otherwise}" if otherwise else AGAIN
 
 
 def _tar_header(block: bytes) -> bool:

@@ -62,12 +62,12 @@ def quick(archive: Zip, whole: Any) -> Headers:
     """All members in one loop. ``whole``: the bytes of the file."""
     made = Headers()
     members, size = archive.members, archive.source.size
-    data, shift, limit = members.data, members.shift, PADDING
+    data, shift, since, limit = members.data, members.shift, members.since, PADDING
     found, rest, runs, links, sizes = made.found, made.rest, made.runs, made.links, made.sizes
     described: dict[bytes, int] = {}  # version to date → whether checksum and sizes stand in a data descriptor; -1: not plainly stored
     for name, place in members.places.items():
         head, packed, length, n, x, attributes, offset = _ENTRY(data, place + 6)
-        offset += shift
+        offset += shift if offset >= since else 0
         end = offset + 30 + n
         if attributes >= LINK:
             links += [name] if attributes >> 28 == LINK >> 28 else []

@@ -25,6 +25,7 @@ VERDICTS = {
     ), UNREADABLE),
     **dict.fromkeys((
         "pickle-calls-result", "pickle-elsewhere", "pickle-proto", "pickle-protocol", "pickle-buffer", "zip-stray", "zip-prefix",
+        "zip-directory",
         "zip-count", "zip-case", "zip-local-fields", "zip-folder", "zip-masked",
         "storage-extra", "safetensors-hole", "safetensors-trailing", "tar-duplicate", "package-source", "export-native",
         "companion-missing", "text-name-unknown",

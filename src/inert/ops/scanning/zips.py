@@ -63,7 +63,7 @@ def look(look: Look, source: Source, part: str, depth: int, begins: bool) -> boo
     if len(others) > 1:
         look.note("zip-several", f"{counted(len(others), 'archive', 'lie')} one behind another in it", part or source.name)
     for start, end in others:
-        if start == where.shift and start <= where.offset < end:
+        if start == (0 if archive.members.since else where.shift) and start <= where.offset < end:
             continue  # the one that has been scanned
         window = Window(source.span(start, end - start), part or source.name)
         try:
@@ -215,7 +215,8 @@ class _Archive:
         """What the names say that the archive brings along besides pickles."""
         look, names = self.look, self.archive.members
         folder = next(iter(names), "").partition("/")[0] + "/"
-        inside = [f"{folder}{name}" in names for name in ("constants.pkl", "bytecode.pkl", "model.json")]
+        marks = ("constants.pkl", "bytecode.pkl") if f"{folder}data.pkl" in names else ("constants.pkl", "bytecode.pkl", "model.json")
+        inside = [f"{folder}{name}" in names for name in marks]
         code = [name for name in self._odd if name.endswith(".py") and SCRIPT.search(name)]
         package = any(f"{folder}{name}" in names for name in (".data/extern_modules", ".data/python_version", "extern_modules"))
         if any(inside) or code:
