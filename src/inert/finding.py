@@ -232,6 +232,7 @@ CODES: dict[str, tuple[str, str]] = {
     "pickle-loads-bytes": (ERROR, "what is loaded is made while loading, so that nobody can look at it; do not load the file"),
     "pickle-changes-name": (ERROR, "it would change a class or module of the loading program itself; do not load the file"),
     "pickle-odd-arguments": (ERROR, "no pickler writes such a call, and it does more than build data; do not load the file"),
+    "pickle-array-again": (ERROR, "joblib writes each array once: this makes it read bytes in another way; do not load the file"),
     "pickle-calls-result": (WARNING, "what is called is only known while loading; do not load the file unless you trust its maker"),
     "pickle-embedded": (INFO, "it was scanned like a file of its own"),
     "pickle-elsewhere": (WARNING, "no reader of this format looks there, but another program may; it was scanned all the same"),

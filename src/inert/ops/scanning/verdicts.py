@@ -15,7 +15,7 @@ from ...policy import CLEAN, DANGEROUS, UNKNOWN, UNREADABLE
 VERDICTS = {
     **dict.fromkeys((
         "pickle-extension", "pickle-computed-name", "pickle-getattr", "pickle-codec", "pickle-loads-bytes", "pickle-changes-name",
-        "pickle-odd-arguments", "script-files",
+        "pickle-odd-arguments", "pickle-array-again", "script-files",
         "pickle-hidden", "pickle-frame", "zip-local-name", "zip-duplicate", "zip-overlap", "lambda-layer", "text-name-dangerous",
         "archive-escape", "tar-refused",
     ), DANGEROUS),
