@@ -63,6 +63,8 @@ CODES: dict[str, tuple[str, str]] = {
     "zip-beyond-end": (ERROR, "the file is cut short or the directory is damaged"),
     "tar-duplicate": (ERROR, "the last one was used; programs differ on which of them they read"),
     "tar-refused": (ERROR, "it is not read: nothing of an archive is ever extracted, and only plain files under plain names are looked at"),
+    "tar-number": (WARNING, "Python reads it, other programs read another number or refuse it: they see other members behind it"),
+    "tar-head": (ERROR, "torch.load takes it for a tar archive and finds nothing of its own there; other programs read what follows"),
     "tar-damaged": (ERROR, "the archive is damaged; members behind this place are not seen"),
     "tar-cut": (ERROR, "the archive is cut short; get it again"),
     "tar-filler": (WARNING, "no reader looks there; the archive is damaged, or something is hidden in it"),

@@ -106,7 +106,10 @@ class Look:
             return
         head = source.read(0, min(HEAD, source.size))
         zipped = head.startswith(b"PK") and self._archive(source, head, part, depth, sure)
-        taken = self._tar(source, head, part, depth) or zipped  # a tar archive may end with a member that is a zip archive
+        tarred = self._tar(source, head, part, depth)
+        if tarred and head[:2] in streams.PROTOCOLS:
+            self.note("tar-head", "it begins as a pickle, and as a tar archive too, which torch.load tries first", part)
+        taken = tarred or zipped  # a tar archive may end with a member that is a zip archive
         taken = taken or self._archive(source, head, part, depth, sure)
         taken = self._compressed(source, head, part, depth, sure) or taken
         if not taken or not head.startswith(b"PK"):

@@ -153,7 +153,8 @@ def tar(look: Look, source: Source, part: str, depth: int) -> None:
     names = archive.members.keys()
     torch = {"storages", "tensors", "pickle"} <= names
     look.kind = look.kind or ("torch-tar" if torch else "tar")
-    for name, member in archive.members.items():
+    for member in (*archive.shadowed, *archive.members.values()):
+        name, hidden = member.name, archive.members[member.name] is not member
         if member.refused and not member.refused.startswith("under a"):
             continue
         where = f"{part}!{name}" if part else name
@@ -163,9 +164,9 @@ def tar(look: Look, source: Source, part: str, depth: int) -> None:
         if member.size > room:
             look.note("tar-cut", f"its {member.size:,} bytes end beyond the file", where, member.offset)
         span = source.span(member.offset, min(member.size, room))
-        if torch and name in ("storages", "tensors"):
+        if torch and name in ("storages", "tensors") and not hidden:
             continue
-        look.inner(span, where, depth, name in ("pickle", "sys_info"))
+        look.inner(span, f"{where} (hidden by a later one of its name)" if hidden else where, depth, name in ("pickle", "sys_info"))
         if torch and name == "pickle" and depth == 0:
             look.main.clear()
     if torch:
