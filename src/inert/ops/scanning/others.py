@@ -43,7 +43,7 @@ GRAPH = re.compile(rb"\x08[\x00\x01]\x12|\x0a.{1,3}\x0a", re.DOTALL)  # saved_mo
 
 
 def look(look: Look, source: Source, head: bytes, part: str) -> bool:
-    """Whether these bytes are of one of these kinds; what is to be said of it is said."""
+    """Whether these bytes are of one of these kinds and nothing else can be in them; what is to be said of it is said."""
     if head.startswith(NUMPY):
         _npy(look, source, part)
     elif BEGIN.match(head) and _safetensors(look, source, part):
@@ -51,10 +51,12 @@ def look(look: Look, source: Source, head: bytes, part: str) -> bool:
     elif b"\x89HDF\r\n\x1a\n" in head:
         look.kind = look.kind or "hdf5"
         hooks.keras(look, source.read(0, min(SEARCHED, source.size)), part or source.name)
+        return False
     elif head[4:8] == b"PTMF":
         look.kind = look.kind or "torchscript"
         look.note("script-code", "compiled TorchScript in a flatbuffer", part or source.name)
         hooks.script(look, source.read(0, min(SEARCHED, source.size)), part or source.name)
+        return False
     elif head.startswith(b"{") and source.size <= SEARCHED:
         data = source.read(0, source.size)
         if b'"class_name"' in data:
@@ -65,6 +67,7 @@ def look(look: Look, source: Source, head: bytes, part: str) -> bool:
         return False
     elif GRAPH.match(head) and _graph(look, source, part):
         look.kind = look.kind or "tf-graph"
+        return False
     elif (part or source.name).endswith(".py") and PYTHON.match(head):
         look.kind = look.kind or "python"
         look.note("source-file", "a file of Python source", part or source.name)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 from ...errors import InertError, TruncatedError
-from ...pickle.begins import ANYWHERE, NAME, STARTS
+from ...pickle.begins import ANYWHERE, NAME, SEALED, STARTS
 from ...pickle.decode import Document, decode
 from ...pickle.nodes import Call, Global
 from ...pickle.row import Row
@@ -240,6 +240,9 @@ def hunt(look: Look, span: Span, part: str, base: int = 0) -> None:
     data = span.read(0, length)
     place, tried, left = 0, 0, AGAIN * length + UNSURE
     _first(look, data, part, base)
+    shut = SEALED.search(data)
+    if shut:
+        look.note("scan-unread", "an archive stands here that is not looked into", part, base + shut.start())
     while found := ANYWHERE.search(data, place):
         place = found.start() + 1
         tried += 1
