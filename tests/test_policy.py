@@ -156,6 +156,9 @@ def test_danger(path: str) -> None:
         ("torch", "FloatStorage.from_file"),
         ("torch._C", "StorageBase.from_file"),
         ("pandas", "DataFrame.to_pickle"),
+        ("torch", "UntypedStorage._new_with_weak_ptr"),
+        ("torch._C", "_construct_storage_from_data_pointer"),
+        ("numpy.lib._stride_tricks_impl", "DummyArray"),
         ("_compat_pickle", "NAME_MAPPING"),  # the unpickler's own tables
         ("torch.serialization", "load_module_mapping"),
         ("torch._weights_only_unpickler", "_marked_safe_globals_set"),

@@ -90,3 +90,11 @@ def test_a_class_with_source_text_has_a_name(kind: bytes) -> None:
     assert (report.verdict, "pickle-odd-arguments" in {one.code for one in report.findings}) == ("dangerous", True)
     report = inert.scan(io.BytesIO(legacy(dumps(Pid(("module", Name("my.own", "Net"), "a.py", "text")))[2:-1])))
     assert report.verdict == "unknown"
+
+
+def test_attributes_of_a_class_that_is_given_back() -> None:
+    """The state of what _rebuild_from_type gets back is set on it, be it a class."""
+    back = name("torch.jit._pickle", "build_intlist")
+    given = of(name("torch.nn.modules.linear", "Linear"))
+    report = scanned(call(name("torch._tensor", "_rebuild_from_type_v2"), back, name("builtins", "type"), given, named(a=b"N")))
+    assert (report.verdict, "pickle-changes-name" in {one.code for one in report.findings}) == ("dangerous", True)

@@ -23,7 +23,9 @@ _PICKLE = "https://docs.python.org/3/library/pickle.html"
 LEADS_ON = Judgement(DANGEROUS, "it is an attribute that leads from any object to its module's names and to every class", "", _REFERENCE)
 HELD = Judgement(DANGEROUS, "it leads by way of another module to a name that runs code", "Python 3.4 (protocol 4)", _PICKLE)
 HANDED_ON = Judgement(DANGEROUS, "it bears the name of a function that runs code, which modules hand on to each other", "", _PICKLE)
-OPENS = Judgement(DANGEROUS, "it bears the name of a function or method that reads or writes the file that it is given", "", _NUMPY)
+OPENS = Judgement(
+    DANGEROUS, "it bears the name of a function or method that reads or writes the file or memory that it is given", "", _NUMPY
+)
 COPY = Judgement(DANGEROUS, "it is a copy of a library that makes functions out of bytes", "", "https://github.com/cloudpipe/cloudpickle")
 PROGRAM = Judgement(DANGEROUS, "importing the module starts a program", "", "https://docs.python.org/3/library/__main__.html")
 
@@ -41,8 +43,10 @@ execvpe getattr getoutput getstatusoutput import_module load_library methodcalle
 posix_spawnp resolve_name run_module run_path runcode runsource setattr spawnl spawnle spawnlp spawnv spawnve spawnvp startfile system
 urlopen urlretrieve
 """
-# Methods and functions that read or write the file that they are given, whatever class has or inherits them.
+# Methods and functions that read or write the file or the memory that they are given, whatever class has or inherits them.
 _FILES = """
+_free_weak_ref _new_shared_cuda _new_shared_fd_cpu _new_shared_filename_cpu _new_using_fd_cpu _new_using_filename_cpu _new_with_file
+_new_with_weak_ptr _set_from_file _write_file
 fromfile from_file from_pickle fromregex genfromtxt loadtxt memmap open_memmap read_csv read_excel read_feather read_hdf read_json
 read_orc read_parquet read_pickle read_sas read_spss read_stata savetxt savez savez_compressed to_csv to_excel to_feather to_hdf to_html
 to_latex to_markdown to_orc to_parquet to_pickle to_stata tofile

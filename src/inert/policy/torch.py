@@ -266,6 +266,16 @@ BELOW = (
     ),
     Row(
         DANGEROUS,
+        "it takes an address of memory",
+        "torch 2.0",
+        f"{_GIT}csrc/Module.cpp",
+        """
+        torch._C._construct_storage_from_data_pointer torch._C._construct_CUDA_Tensor_From_Storage_And_Metadata
+        torch._C._tensor_impl_raw_handle torch._C._free_And_Remove_DeleterFn
+        """,
+    ),
+    Row(
+        DANGEROUS,
         "it changes which names and storages torch.load takes, and for what",
         "torch 0.1",
         f"{_GIT}serialization.py",

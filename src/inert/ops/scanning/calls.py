@@ -146,6 +146,9 @@ class Calls:
         function = call.arguments[0] if arguments_of(call, 1) else None
         if (type(function) is Call and resolve(function) is None) or (type(function) is Reference and class_of(function) is None):
             self.note("pickle-odd-arguments", f"{call.dotted} calls what {shown(function)} gave", call)
+        if type(function) is Global and function.imported in GIVE_BACK:  # whose result gets attributes then
+            for given in call.arguments[1:4]:
+                self._changed(given[0] if type(given) is tuple and given else None, call.how, call)
 
     def _by_arguments(self, call: Call, pair: Pair) -> None:
         if pair in GETATTR:
