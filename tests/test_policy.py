@@ -18,6 +18,7 @@ from inert.policy import CLEAN, DANGEROUS, ORDER, UNKNOWN, UNREADABLE, Judgement
 from inert.policy.rows import Row
 from inert.torch.allowed import ALLOWED
 from tests.source_tree import REPOSITORY
+from tools import find_aliases
 
 SHARED = REPOSITORY.parent / "shared"
 CLEAN_PAIRS = sorted(pair for pair, said in lookup.NAMED.items() if said.verdict == CLEAN)
@@ -147,6 +148,31 @@ def test_danger(path: str) -> None:
         ("StringIO", "os"),  # Python 2's spelling of a module
         ("urllib2", "urlopen"),
         ("commands", "getstatusoutput"),
+        ("numpy", "ndarray.tofile"),  # methods, whatever class inherits them
+        ("numpy", "matrix.tofile"),
+        ("numpy", "float64.tofile"),
+        ("numpy.ma", "MaskedArray.dump"),
+        ("numpy.rec", "fromfile"),
+        ("torch", "FloatStorage.from_file"),
+        ("torch._C", "StorageBase.from_file"),
+        ("pandas", "DataFrame.to_pickle"),
+        ("torch", "UntypedStorage._new_with_weak_ptr"),
+        ("torch._C", "_construct_storage_from_data_pointer"),
+        ("numpy.lib._stride_tricks_impl", "DummyArray"),
+        ("_compat_pickle", "NAME_MAPPING"),  # the unpickler's own tables
+        ("torch.serialization", "load_module_mapping"),
+        ("torch._weights_only_unpickler", "_marked_safe_globals_set"),
+        ("encodings", "aliases.aliases"),
+        ("tokenize", "_builtin_open"),  # the same objects as dangerous ones
+        ("torch.serialization", "_import_dotted_name"),
+        ("torch.cuda", "CUDAPluggableAllocator"),
+        ("numpy._core._multiarray_umath", "fromfile"),
+        ("torch.distributed.device_mesh", "init_process_group"),
+        ("random", "_urandom"),
+        ("enum", "reduce"),
+        ("torch.compiler.config", "install_config_module"),
+        ("typing_extensions", "get_type_hints"),
+        ("shlex", "shlex"),
     ],
 )
 def test_danger_in_other_shapes(module: str, name: str) -> None:
@@ -393,6 +419,29 @@ def test_every_call_of_the_hostile_corpus_is_dangerous_or_harmless_by_itself() -
             parts = spelled.split(".")  # a pickle may split module and name at any dot
             said = {judge(*imported(".".join(parts[:at]), ".".join(parts[at:]), 2)).verdict for at in range(1, len(parts))}
             assert (DANGEROUS in said) == (spelled not in harmless), (path, call)
+
+
+def test_what_is_the_same_object_as_something_dangerous_is_dangerous() -> None:
+    """As tools/find_aliases.py finds it, in some modules of Python."""
+    roots = (
+        "argparse",
+        "collections",
+        "dataclasses",
+        "enum",
+        "fnmatch",
+        "functools",
+        "locale",
+        "logging",
+        "random",
+        "re",
+        "reprlib",
+        "tokenize",
+    )
+    find_aliases.load(roots)
+    fresh, clean = find_aliases.found(roots)
+    assert not clean
+    if sys.version_info[:2] == (3, 11):  # others have names of their own
+        assert not fresh
 
 
 def test_names_reached_by_tables_are_tables() -> None:

@@ -15,38 +15,10 @@ import numpy as np
 import pytest
 
 import inert
+from tests.spelled import call, dtype, name, named, number, of, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-
-def name(module: str, attribute: str) -> bytes:
-    return f"c{module}\n{attribute}\n".encode()
-
-
-def text(value: str) -> bytes:
-    return b"X" + len(value).to_bytes(4, "little") + value.encode()
-
-
-def number(value: int) -> bytes:
-    return b"J" + value.to_bytes(4, "little", signed=True)
-
-
-def of(*parts: bytes) -> bytes:
-    return b"(" + b"".join(parts) + b"t"
-
-
-def named(**values: bytes) -> bytes:
-    return b"}(" + b"".join(text(key) + value for key, value in values.items()) + b"u"
-
-
-def call(function: bytes, *arguments: bytes) -> bytes:
-    return function + of(*arguments) + b"R"
-
-
-def dtype(code: str, *state: bytes) -> bytes:
-    made = call(name("numpy", "dtype"), text(code), b"\x89", b"\x88")
-    return made + of(*state) + b"b" if state else made
 
 
 def scanned(data: bytes) -> Any:

@@ -54,8 +54,8 @@ FORMATS: tuple[Format, ...] = (
     Format("torchscript", "torchscript", "torch.jit.save since PyTorch 1.0 (.pt .pth), lite-interpreter files (.ptl) as zip or flatbuffer"),
     Format("torch-package", "torch_package", "torch.package (since PyTorch 1.8): its pickles' tensors; the Python source in it is flagged"),
     Format("torch-export", "torch_export", "torch.export.save (.pt2): weights and constants of every layout since PyTorch 2.1"),
-    Format("torch-legacy", "torch_legacy", "torch.save before PyTorch 1.6, and since with _use_new_zipfile_serialization=False"),
     Format("torch-tar", "torch_tar", "torch.save before PyTorch 0.1.10: a tar archive of storages, tensors and a pickle"),
+    Format("torch-legacy", "torch_legacy", "torch.save before PyTorch 1.6, and since with _use_new_zipfile_serialization=False"),
     Format("safetensors", "safetensors", "the safetensors library: Hugging Face model.safetensors, PEFT, diffusers"),
     Format(
         "sharded", "sharded", "Hugging Face shards: an index (*.index.json) or a folder with one, or with NAME-00001-of-00003 files only"

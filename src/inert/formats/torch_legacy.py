@@ -8,6 +8,7 @@ Facts: torch 2.13 torch/serialization.py (_legacy_save, _legacy_load). Storages 
 
 from __future__ import annotations
 
+from ..containers.tar import BLOCK, is_header
 from ..content import Content, Part
 from ..errors import InertError
 from ..finding import Finding
@@ -50,6 +51,11 @@ class TorchLegacy(Content):
         super().__init__(source, limits)
         self._saves: list[Legacy] = []
         self._notes: list[Finding] = []
+
+    @property
+    def tarred(self) -> bool:
+        """Whether torch takes it for a tar archive, which it tries first."""
+        return is_header(self.source.read(0, min(BLOCK, self.source.size)))
 
     def saves(self) -> list[Legacy]:
         """Every save in the file, in order; what follows the last one is noted."""
@@ -134,6 +140,8 @@ class TorchLegacy(Content):
             for document in save.pickles.values():
                 found += [note for note in document_notes(document) if note.code != "pickle-trailing"]
             found += source_notes(save.pickles["object"])
+        if self.tarred:
+            found.append(Finding("tar-head", "its first 512 bytes are the header of a tar archive too", self.source.name, 0))
         if self.metadata().get("byteorder") == "big":
             found.append(Finding("legacy-byteorder", "sys_info says big-endian", "sys_info"))
         return found

@@ -252,6 +252,13 @@ BELOW = (
     ),
     Row(
         DANGEROUS,
+        "it makes arrays over any address of memory",
+        "NumPy 1.0",
+        f"{_NUMPY}lib/_stride_tricks_impl.py",
+        "numpy.lib.stride_tricks numpy.lib._stride_tricks_impl",
+    ),
+    Row(
+        DANGEROUS,
         "called it opens, makes or empties a file; of an array that was mapped only the class is named",
         "NumPy 1.0",
         f"{_NUMPY}_core/memmap.py",

@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ..pickle.python2 import MODULES, NAMES
-from . import libraries, libraries_found, python, python_found, shapes, torch, torch_found
+from . import aliases_found, libraries, libraries_found, python, python_found, shapes, torch, torch_found
 from .rows import CLEAN, DANGEROUS, UNKNOWN, Judgement
 
 TYPE_CHECKING = False
@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 
 EXACT: tuple[Row, ...] = (*python.EXACT, *torch.EXACT, *libraries.EXACT)  # one name each: data, and what is worth a reason of its own
 HAND: tuple[Row, ...] = (*python.BELOW, *torch.BELOW, *libraries.BELOW)  # a module or a function, and everything beneath it
-BELOW: tuple[Row, ...] = (*HAND, *python_found.BELOW, *torch_found.BELOW, *libraries_found.BELOW)  # the same, found by a tool
+BELOW: tuple[Row, ...] = (
+    *HAND,
+    *python_found.BELOW,
+    *torch_found.BELOW,
+    *libraries_found.BELOW,
+    *aliases_found.BELOW,
+)  # the same, found by tools
 
 MADE: tuple[Row, ...] = (*libraries.MADE, *python_found.MADE, *torch_found.MADE, *libraries_found.MADE)  # classes that nobody calls
 

@@ -320,8 +320,32 @@ BELOW = (
         "Python 2",
         f"{_DOCS}pickle.html",
         """
-        pickle _pickle cPickle pickletools copyreg shelve dbm anydbm dbhash whichdb dumbdbm gdbm _dbm _gdbm marshal pstats xdrlib
-        logging.handlers
+        pickle _pickle cPickle pickletools copyreg _compat_pickle shelve dbm anydbm dbhash whichdb dumbdbm gdbm _dbm _gdbm marshal pstats
+        xdrlib logging.handlers
+        """,
+    ),
+    Row(
+        DANGEROUS,
+        "it is a table by which Python finds codecs, and the modules of them",
+        "Python 2",
+        f"{_DOCS}codecs.html",
+        "encodings._aliases encodings._cache encodings._unknown encodings.aliases",
+    ),
+    Row(
+        DANGEROUS,
+        "it reads the files that the text it is given names",
+        "Python 2",
+        f"{_DOCS}shlex.html",
+        "shlex.shlex",
+    ),
+    Row(
+        DANGEROUS,
+        "it evaluates type hints that are text",
+        "Python 3.7 (typing_extensions)",
+        "https://typing-extensions.readthedocs.io/en/latest/#typing_extensions.get_type_hints",
+        """
+        typing_extensions.get_type_hints typing_extensions.evaluate_forward_ref typing_extensions._eval_with_owner
+        typing_extensions.get_annotations typing_extensions.ForwardRef
         """,
     ),
     Row(

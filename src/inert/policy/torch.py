@@ -266,6 +266,29 @@ BELOW = (
     ),
     Row(
         DANGEROUS,
+        "it takes an address of memory",
+        "torch 2.0",
+        f"{_GIT}csrc/Module.cpp",
+        """
+        torch._C._construct_storage_from_data_pointer torch._C._construct_CUDA_Tensor_From_Storage_And_Metadata
+        torch._C._tensor_impl_raw_handle torch._C._free_And_Remove_DeleterFn
+        """,
+    ),
+    Row(
+        DANGEROUS,
+        "it changes which names and storages torch.load takes, and for what",
+        "torch 0.1",
+        f"{_GIT}serialization.py",
+        """
+        torch.serialization.load_module_mapping torch.serialization.add_safe_globals torch.serialization.clear_safe_globals
+        torch.serialization.safe_globals torch.serialization._package_registry torch.serialization.register_package
+        torch.serialization.config torch.serialization._serialization_tls torch.serialization.skip_data
+        torch.serialization.set_default_load_endianness torch.serialization.set_default_mmap_options
+        torch.utils.serialization.config torch._weights_only_unpickler
+        """,
+    ),
+    Row(
+        DANGEROUS,
         "it compiles or runs code that is text or comes out of bytes",
         "torch 1.0",
         f"{_GIT}utils",
@@ -318,7 +341,7 @@ BELOW = (
         torch._C._get_model_extra_files_from_buffer torch._C.ScriptModuleSerializer torch._C.CompilationUnit
         torch._C._jit_script_compile torch._C._jit_script_class_compile torch._C._jit_script_compile_overload
         torch._C._jit_script_interface_compile torch._C._parse_source_def torch._C.parse_ir torch._C._dispatch_library
-        torch._C._profiler torch._C._cuda_customAllocator torch.cuda.memory.CUDAPluggableAllocator
+        torch._C._profiler torch._C._cuda_customAllocator torch._C._xpu_customAllocator torch.cuda.memory.CUDAPluggableAllocator
         """,
     ),
 )

@@ -108,4 +108,4 @@ def _search(archive: Tar, source: Source, limits: Limits) -> None:
             return
         name = header[:100].partition(b"\0")[0].decode("utf-8", "replace").removeprefix("./")
         if is_header(header) and name not in archive.members:
-            archive.members[name] = Member(name, at + BLOCK, number(header[124:136]))
+            archive.members[name] = Member(name, at + BLOCK, number(header[124:136]) or 0)

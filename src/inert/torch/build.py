@@ -24,7 +24,7 @@ from .keys import LONG_KEY, fill_dict, set_plan
 from .ndarray import ARRAYS, BUFFERS, array_layout, object_items
 from .objects import Key, Object, Plan, fill_object, object_plan
 from .persistent import Storages
-from .raw import PACKED, PLAIN, RECONSTRUCTOR, WRAPPERS, companion_of, nested_array, raw_layout
+from .raw import ARRAY, nested_array, raw_layout, wrapper
 from .rebuild import REBUILD, Rebuilder
 from .rowmeaning import declare, meant
 from .storages import DTYPE_VALUES, PLAIN_VALUES
@@ -54,7 +54,7 @@ def _foreseen(reference: Reference) -> bool:
 
 
 def _holds_data(call: Call) -> bool:
-    return call.dotted in REBUILD or call.dotted in ARRAYS or call.dotted in BUFFERS or call.dotted in WRAPPERS or bool(companion_of(call))
+    return call.dotted in REBUILD or call.dotted in ARRAYS or call.dotted in BUFFERS or bool(wrapper(call))
 
 
 class Work:
@@ -243,16 +243,19 @@ class Builder:
         try:
             if name in REBUILD:
                 return self._tensor(call)
-            if name in ARRAYS or name in BUFFERS or name in WRAPPERS:
+            if name in ARRAYS or name in BUFFERS:
                 return self._array(call)
             if name == EMBEDDED:
                 embedded(self, call)
                 return None
-            if name in PLAIN or name in PACKED or (name == RECONSTRUCTOR and companion_of(call)):
-                companion(self, call)
-                return None
             make = CONTAINERS.get(name)
             if make is None:
+                kind = wrapper(call)
+                if kind == ARRAY:
+                    return self._array(call)
+                if kind:
+                    companion(self, call)
+                    return None
                 return immediate(call) or self._inert(call)
             plan = make(call)
             plan.cost += 3 * len(plan.children)  # it copies what its argument, a container, may already stand for elsewhere
@@ -302,7 +305,7 @@ class Builder:
             return Plan([inner], lambda get: get(inner))
         nodes = object_items(call)
         if nodes is None:
-            layout = raw_layout(call, self.limits) if call.dotted in WRAPPERS else array_layout(call, self.limits)
+            layout = raw_layout(call, self.limits) if wrapper(call) else array_layout(call, self.limits)
             self.work.spend(layout.storage.nbytes if layout.storage else 0)
             self.done[id(call)] = self._made(layout)
             return None

@@ -1,12 +1,11 @@
 """Arrays in files of their own beside a pickle: what joblib.dump wrote before 0.10.
 
-Knows: the wrapper objects that stand for them in the pickle, the header of .npy files, and joblib's .npy.z files, whose shape and element
-type stand in the pickle; an array of Python objects is a pickle behind the header.
-Refuses to know: files anywhere else than right beside the pickle, and any header that NumPy would not write itself: it is a text of
-Python, and is matched, never evaluated.
+Knows: the wrapper objects that stand for them in the pickle, and joblib's .npy.z files, whose shape and element type stand in the pickle;
+an array of Python objects is a pickle behind the header of its .npy file (npy.py).
+Refuses to know: files anywhere else than right beside the pickle.
 
 Facts: joblib 0.5.7, 0.8.4 and 0.9.4 joblib/numpy_pickle.py (NDArrayWrapper, ZNDArrayWrapper, write_zfile); joblib 1.5
-joblib/numpy_pickle_compat.py; NumPy 2.4 numpy/lib/_format_impl.py (_write_array_header).
+joblib/numpy_pickle_compat.py.
 """
 
 from __future__ import annotations
@@ -19,12 +18,13 @@ from ..errors import FormatError, InertError
 from ..finding import Finding
 from ..layout import Layout, Storage
 from ..pickle.decode import Document, decode
-from ..pickle.nodes import Call, Dict, Global, shown
+from ..pickle.nodes import Call, Global, shown
 from ..pickle.row import Row
 from ..source import Source
 from .arguments import Odd, integers, text
 from .ndarray import dtype_text, item_type, laid_out, plain_dtype
-from .raw import companion_of
+from .npy import Header
+from .raw import companion_of, fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,40 +33,7 @@ if TYPE_CHECKING:
 
     from ..limits import Limits
 
-HEADER = re.compile(
-    rb"\{'descr': (?:'([^']{1,64})'|\[.*\]), 'fortran_order': (True|False), 'shape': \(([0-9L, ]*)\),? ?\} *\n?\Z", re.DOTALL
-)
 ZFILE = re.compile(rb"ZF(0x[0-9a-f]{1,16})L? *\Z")
-LONGEST = 1 << 20  # bytes of a header: records may name many fields
-
-
-class Header:
-    """What a .npy file says of its array: element type (NumPy's text, "" for records), Fortran order, shape, where the elements begin."""
-
-    __slots__ = ("fortran", "shape", "start", "text")
-
-    def __init__(self, source: Source) -> None:
-        head = source.read(0, min(12, source.size))
-        if head[:6] != b"\x93NUMPY" or len(head) < 12 or not 1 <= head[6] <= 3:
-            raise Odd("it is no .npy file")
-        self.start, size = (10, int.from_bytes(head[8:10], "little")) if head[6] == 1 else (12, int.from_bytes(head[8:12], "little"))
-        if size > min(LONGEST, source.size - self.start):
-            raise Odd("its header is cut short" if size <= LONGEST else f"a header of {size:,} bytes")
-        found = HEADER.match(source.read(self.start, size))
-        if found is None:
-            raise Odd("its header is none that NumPy writes")
-        self.start += size
-        self.text = found[1].decode("latin-1") if found[1] else ""
-        self.fortran = found[2] == b"True"
-        sizes = [part.strip().rstrip(b"L") for part in found[3].split(b",") if part.strip()]
-        if not all(part.isdigit() and len(part) < 20 for part in sizes):
-            raise Odd("its shape is no list of numbers")
-        self.shape = tuple(map(int, sizes))
-
-    @property
-    def objects(self) -> bool:
-        """Whether the elements are Python objects, and so a pickle."""
-        return self.text.lstrip("|").rstrip("48") == "O"
 
 
 class Companions:
@@ -110,10 +77,7 @@ class Companions:
     def array(self, call: Call) -> Layout | Document:
         """The Layout of the array that a wrapper stands for, with a fault where its bytes cannot be had; the pickle of an array of Python
         objects. Odd where the wrapper says nothing, and for records."""
-        state = call.states[-1] if call.states else None
-        if type(state) is not Dict:
-            raise Odd("the wrapper says nothing of its array")
-        facts = {str(text(key)): value for key, value in state.pairs()}
+        facts = fields(call)
         name = text(facts.get("filename"))
         if isinstance(name, bytes):
             name = name.decode("utf-8", "surrogateescape")

@@ -12,7 +12,7 @@ from functools import partial
 
 from ..dtypes import DType
 from ..layout import Storage
-from ..pickle.nodes import Call, Global, Reference, shown
+from ..pickle.nodes import Call, Global, Node, Reference, shown
 from .arguments import Odd, text
 from .storages import STORAGE_TYPES
 
@@ -156,6 +156,15 @@ def class_of(node: Reference) -> Global | None:
     if type(pid) is not tuple or not 3 <= len(pid) <= 4 or (len(pid) == 4 and text(pid[0]) != "module"):
         return None
     return pid[-3] if type(pid[-3]) is Global else None
+
+
+def unnamed(node: Reference) -> bool:
+    """Whether such an id has anything but a name where the class stands. torch looks up the class's own source, and writes the difference
+    to a file that is called after the class (torch/serialization.py, _check_container_source)."""
+    pid = node.pid
+    if type(pid) is not tuple or not 3 <= len(pid) <= 4 or (len(pid) == 4 and text(pid[0]) not in ("module", b"module")):
+        return False
+    return isinstance(pid[-3], Node) and type(pid[-3]) is not Global
 
 
 def class_name(node: Any) -> str:

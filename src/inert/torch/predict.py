@@ -35,6 +35,8 @@ SAFETENSORS = ".safetensors"
 # Element types of safetensors that its package makes no torch tensors of.
 NO_TENSORS = frozenset(("float6_e2m3fn", "float6_e3m2fn"))
 PAIRS = "float4_e2m1fn"  # two values in a byte
+# Of the tar layout: what Python reads on with, and the members that torch asks for
+PASSED, NEEDED = frozenset(("tar-damaged", "tar-duplicate")), frozenset(("storages", "tensors", "pickle"))
 HANDS = "torch.load hands TorchScript archives on to torch.jit.load"
 
 
@@ -103,7 +105,8 @@ def _other(ckpt: Any) -> dict[str, Answer]:
 
 def _tar(ckpt: Any) -> dict[str, Answer]:
     """The layout before 0.1.10, which torch extracts to a temporary folder."""
-    errors, plain = ckpt.errors, ckpt.content.source.region(0, 0) is not None
+    errors = [one for one in ckpt.errors if one.code not in PASSED and (one.code != "tar-refused" or one.where.part in NEEDED)]
+    plain = ckpt.content.source.region(0, 0) is not None
     if errors:
         full = no(errors[0].message)
     elif not plain:

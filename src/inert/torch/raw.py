@@ -1,10 +1,11 @@
 """Arrays whose bytes stand raw between a pickle's opcodes: what joblib.dump has written since 0.10.
 
-Knows: the wrapper object that says shape, order and dtype, the padding behind it, and how many bytes follow; an array of Python objects
-follows as a pickle of its own. ``Joblib`` is what the machine asks after each BUILD.
+Knows: the wrapper object that says shape, order and dtype, however it is made, the padding behind it, and how many bytes follow; an array
+of Python objects follows as a pickle of its own. ``Joblib`` is what the machine asks after each BUILD.
 Refuses to know: files; those of joblib before 0.10 (.npy, .z) are for companions.py.
 
-Facts: joblib 1.5 joblib/numpy_pickle.py (NumpyArrayWrapper.write_array, read_array).
+Facts: joblib 1.5 joblib/numpy_pickle.py (NumpyArrayWrapper.write_array, read_array; NumpyUnpickler.load_build: any object of
+these classes is read by, after each BUILD).
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ if TYPE_CHECKING:
     from ..limits import Limits
     from ..source import Source
 
-HOMES = ("joblib", "sklearn.externals.joblib")
-WRAPPERS = frozenset(f"{home}.numpy_pickle.NumpyArrayWrapper" for home in HOMES)
-PLAIN = frozenset(f"{home}.numpy_pickle.NDArrayWrapper" for home in HOMES)
-PACKED = frozenset(f"{home}.numpy_pickle.ZNDArrayWrapper" for home in HOMES)
-RECONSTRUCTOR = "copyreg._reconstructor"  # protocols 0 and 1: the class stands in the arguments
+ARRAY, FILE, PACKED = "array", "file", "packed file"
+WRAPPERS = {"NumpyArrayWrapper": ARRAY, "NDArrayWrapper": FILE, "ZNDArrayWrapper": PACKED}  # class → where the array's bytes are
+HOME = "joblib"  # some part of the class's path: sklearn has had a copy, and modules hold each other
+GETTERS = frozenset(("builtins.getattr", "operator.attrgetter", "_operator.attrgetter"))
+GIVERS = "torch.jit._pickle."  # its functions give back what they are given
+CHAIN = 8  # calls of what a call gave
+LOOKED = 8  # arguments that may be the class: those who make objects take it first or second
 HAS_OBJECTS = 0x01  # NPY_ITEM_REFCOUNT of a dtype's flags
 
 
@@ -41,8 +44,16 @@ class Joblib:
         self.first = -1
 
     def __call__(self, machine: Machine, call: Call, position: int) -> int:
-        if call.dotted not in WRAPPERS:
+        kind = wrapper(call)
+        if not kind:
             return position
+        if len(call.states) > 1 or call.dotted.startswith(GIVERS):
+            said = "BUILD changes the wrapper of an array that was made before, and joblib reads another by it"
+            machine.note("pickle-array-again", position - 1, said)
+        if kind != ARRAY:
+            return position
+        if len(call.states) > 1:
+            raise FormatError("an array follows, but its wrapper had one before", offset=position - 1)
         self.first = position if self.first < 0 else self.first
         try:
             facts = fields(call)
@@ -74,20 +85,49 @@ class Joblib:
         return end
 
 
+def wrapper(call: Call) -> str:
+    """Where the array is that an object of joblib's stands for, whoever makes the object: the class is called, or stands in the arguments
+    of who calls it (_reconstructor in protocols 0 and 1, __newobj__, __new__ …), or is an attribute that is taken while loading. "" for
+    any other call."""
+    for _ in range(CHAIN):
+        function, arguments = call.function, call.arguments
+        if type(function) is Global:
+            kind = _named(function)
+            if kind:
+                return kind
+        if type(arguments) is tuple:
+            for value in arguments[:LOOKED]:
+                kind = _named(value) if type(value) is Global else ""
+                if type(value) is str and type(function) is Global and function.dotted in GETTERS:
+                    kind = WRAPPERS.get(value.rpartition(".")[2], "")
+                if kind:
+                    return kind
+        if type(arguments) is tuple and arguments and type(arguments[0]) is Call and call.dotted.startswith(GIVERS):
+            function = arguments[0]
+        if type(function) is not Call:
+            break
+        call = function
+    return ""
+
+
+def _named(value: Global) -> str:
+    if "ArrayWrapper" not in value.name or HOME not in value.module:
+        return ""
+    return next((kind for kind in map(WRAPPERS.get, value.name.split(".")) if kind), "")
+
+
 def companion_of(call: Call) -> str:
     """ "npy" or "z" for a call that stands for an array in a file of its own; "" for any other."""
-    name = call.dotted
-    if name == RECONSTRUCTOR and type(call.arguments) is tuple and call.arguments and type(call.arguments[0]) is Global:
-        name = call.arguments[0].dotted
-    return "npy" if name in PLAIN else "z" if name in PACKED else ""
+    return {FILE: "npy", PACKED: "z"}.get(wrapper(call), "")
 
 
 def fields(call: Call) -> dict[str, Any]:
-    """What the wrapper says of its array. Odd where its state is no dict."""
+    """What the wrapper says of its array: joblib reads that once the first state is set. Odd where it is none that holds attributes."""
     state = call.states[0] if call.states else None
-    if type(state) is not Dict:
+    parts = state if type(state) is tuple and len(state) == 2 else (state,)  # attributes, and those that are set one by one
+    if any(type(part) is not Dict and (part is not None or len(parts) == 1) for part in parts):
         raise Odd("its wrapper says nothing of it")
-    return {str(text(key)): value for key, value in state.pairs()}
+    return {str(text(key)): value for part in parts if type(part) is Dict for key, value in part.pairs()}
 
 
 def count(facts: dict[str, Any]) -> int:
@@ -124,7 +164,7 @@ def item_size(dtype: Any) -> int:
 
 def nested_array(call: Call) -> Any:
     """The node of the array of objects that followed a wrapper as a pickle of its own, or None."""
-    if call.dotted in WRAPPERS and len(call.states) > 1 and type(call.states[-1]) is not Raw and isinstance(call.states[-1], Node):
+    if len(call.states) > 1 and type(call.states[-1]) is not Raw and isinstance(call.states[-1], Node) and wrapper(call) == ARRAY:
         return call.states[-1]
     return None
 

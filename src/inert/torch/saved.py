@@ -175,7 +175,10 @@ class Legacy(File):
         self.save = self.content.saves()[0]
         pickles = self.save.pickles
         self.documents = [pickles["object"], *(document for name, document in pickles.items() if name != "object")]
-        self.fault = self.fault or self.save.fault
+        tarred = (
+            "torch takes it for a tar archive, by its first 512 bytes, and misses the members of its own" if self.content.tarred else ""
+        )
+        self.fault = tarred or self.fault or self.save.fault
 
     def _size(self, key: str) -> int | None:
         size: int | None = self.save.size(key)

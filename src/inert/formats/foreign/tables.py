@@ -101,7 +101,7 @@ HEADS: Rows = (
     ("torrent", rb"d\d+:(?:announce|created|info)", "a BitTorrent file", LINK),
     ("ole", rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Microsoft Office document or an installer", WRONG),
     ("encrypted", rb"Salted__|age-encryption\.org/v1|-----BEGIN (?:PGP|AGE)", "an encrypted or signed file", "decrypt it first"),
-    ("cab", rb"MSCF", "a Windows cabinet archive", MEMBER),
+    ("cab", rb"MSCF\0{4}", "a Windows cabinet archive", MEMBER),
     ("ar", rb"!<arch>\n", "an ar archive (a .deb package or a static library)", MEMBER),
     ("zip-empty", rb"PK\x05\x06.{4}\0{4}", "an empty zip archive", AGAIN),
     (
@@ -122,8 +122,30 @@ WRAPPERS: Rows = (
     ("lz4", rb"\x04\x22\x4d\x18|\x02\x21\x4c\x18", "an LZ4 wrapper", "unpack it with `lz4 -d < FILE > NEW`"),
     ("7z", rb"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it with `7z x FILE` and open the file inside"),
     ("rar", rb"Rar!\x1a\x07", "a RAR archive", "unpack it with `unrar x FILE` and open the file inside"),
-    ("compress", rb"\x1f\x9d", "a compress (.Z) wrapper", "unpack it with `uncompress < FILE > NEW`"),
+    ("compress", rb"\x1f\x9d[\x09-\x10\x89-\x90]", "a compress (.Z) wrapper", "unpack it with `uncompress < FILE > NEW`"),
     ("snappy", rb"\xff\x06\0\0sNaPpY", "a Snappy wrapper", "decompress it with a Snappy tool"),
+    ("lzip", rb"LZIP[\0\x01]", "an lzip wrapper", "unpack it with `lzip -d < FILE > NEW`"),
+    ("lzop", rb"\x89LZO\0\r\n\x1a\n", "an lzop wrapper", "unpack it with `lzop -d < FILE > NEW`"),
+    ("lrzip", rb"LRZI[\0\x01]", "an lrzip wrapper", "unpack it with `lrzip -d FILE`"),
+    ("lzfse", rb"bvx[12n-]", "an LZFSE wrapper", "unpack it with `lzfse -decode -i FILE -o NEW`"),
+    ("zpaq", rb"7kSt\xa01\x83\xd3|zPQ[\x01\x02]", "a ZPAQ archive", "unpack it with `zpaq x FILE` and open the file inside"),
+    (
+        "arj",
+        rb"\x60\xea.[\0-\x0a][\x1e\x22-\x40][\0-\x0c].[\0-\x0b]",
+        "an ARJ archive",
+        "unpack it with `7z x FILE` and open the file inside",
+    ),
+    ("ace", rb".{7}\*\*ACE\*\*", "an ACE archive", "unpack it with `unace x FILE` and open the file inside"),
+    ("lha", rb"..-(?:lh[0-9dx]|lz[s45]|pm[0-2s])-", "an LHA archive", "unpack it with `lha x FILE` and open the file inside"),
+    ("xar", rb"xar!\0", "a xar archive", "unpack it with `xar -xf FILE` and open the file inside"),
+    ("wim", rb"MSWIM\0\0\0", "a Windows image", "unpack it with `7z x FILE` and open the file inside"),
+    (
+        "cpio",
+        rb"07070[127][0-7A-Fa-f]{6}",
+        "a cpio archive",
+        "unpack it with `cpio -id < FILE` and open the file inside",
+    ),
+    ("squashfs", rb"hsqs|sqsh", "a SquashFS image", "unpack it with `unsquashfs FILE` and open the file inside"),
     (
         "joblib-zfile",
         rb"ZF0x",
@@ -131,6 +153,13 @@ WRAPPERS: Rows = (
         "if you trust its maker, load it with joblib and save it again",
     ),
 )
+
+# Of these and of HEADS: what holds other files in a way that nothing here looks through, so that nobody knows what is in it.
+SEALED = frozenset((
+    "7z", "rar", "compress", "snappy", "lzip", "lzop", "lrzip", "lzfse", "zpaq", "arj", "ace", "lha", "xar", "wim", "cpio",
+    "squashfs", "cab", "ar", "encrypted", "zip-part",
+))  # fmt: skip
+IMAGE = (0x8001, b"CD001", "an ISO 9660 image")  # where its sign stands, behind what may be anything
 
 # Names that checkpoint files usually bear.
 CHECKPOINT = rb"\.(?:pt2?|pth|ptl|bin|ckpt|safetensors|pkl|distcp|h5|hdf5|onnx|gguf|index|t7)$|\.data-\d{5}-of-\d{5}$"

@@ -15,7 +15,8 @@ from ...pickle.row import Row
 from ...torch.arguments import text
 from ...torch.ndarray import raw_bytes
 from ...torch.persistent import class_of
-from .arguments import odd
+from .arguments import CALLERS, odd
+from .attributes import obeyed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,6 +72,9 @@ class Calls:
 
     def look(self) -> None:
         for call in self.calls:
+            said = obeyed(call)
+            if said:
+                self.note("pickle-odd-arguments", f"{call.dotted or 'an object'} is given {said}, which other code obeys", call)
             if call.how in CHANGES:
                 self._change(call)
             elif call.how != "STACK_GLOBAL":
@@ -101,6 +105,8 @@ class Calls:
                 self.names.called.add(pair)
             if pair in MADE_BY:
                 self._made_by(call)
+            elif pair in CALLERS:
+                self._called(call)
             elif pair in GIVE_BACK and (call.states or call.items or call.flat):
                 self._changed(given_back(call), "BUILD" if call.states else "APPEND", call)
             elif pair in CLASSES and call.states:
@@ -134,6 +140,15 @@ class Calls:
         for value in call.arguments[:2] if type(call.arguments) is tuple else ():
             if type(value) is Call or (type(value) is Reference and class_of(value) is None):
                 self.note("pickle-calls-result", f"makes an object by what {shown(value)} gave", call)
+
+    def _called(self, call: Call) -> None:
+        """A function that is given to those who call it, with arguments that they are given: picklers name it."""
+        function = call.arguments[0] if arguments_of(call, 1) else None
+        if (type(function) is Call and resolve(function) is None) or (type(function) is Reference and class_of(function) is None):
+            self.note("pickle-odd-arguments", f"{call.dotted} calls what {shown(function)} gave", call)
+        if type(function) is Global and function.imported in GIVE_BACK:  # whose result gets attributes then
+            for given in call.arguments[1:4]:
+                self._changed(given[0] if type(given) is tuple and given else None, call.how, call)
 
     def _by_arguments(self, call: Call, pair: Pair) -> None:
         if pair in GETATTR:

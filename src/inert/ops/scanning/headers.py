@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import re
 from struct import Struct
+from zlib import MAX_WBITS, decompressobj
+from zlib import error as ZlibError
 
 from ...pickle.begins import BEGINS, FIRST
+from .extras import PADS, padding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,12 +51,14 @@ class Record:
 
 class Headers:
     """All members of an archive: the records that may hold something (``found``), names of those whose headers differ (``rest``), symbolic
-    links (``links``); (begin, end) of what the others take of the file (``runs``), and their sizes by name."""
+    links (``links``); extra fields that are not PyTorch's padding (``extras``: name, begin, end); (begin, end) of what the others take of
+    the file (``runs``), and their sizes by name."""
 
     def __init__(self) -> None:
         self.found: list[Record] = []
         self.rest: list[str] = []
         self.links: list[str] = []
+        self.extras: list[tuple[str, int, int]] = []
         self.runs: list[tuple[int, int]] = []
         self.sizes: dict[str, int] = {}
 
@@ -64,6 +69,7 @@ def quick(archive: Zip, whole: Any) -> Headers:
     members, size = archive.members, archive.source.size
     data, shift, since, limit = members.data, members.shift, members.since, PADDING
     found, rest, runs, links, sizes = made.found, made.rest, made.runs, made.links, made.sizes
+    pads = PADS
     described: dict[bytes, int] = {}  # version to date → whether checksum and sizes stand in a data descriptor; -1: not plainly stored
     for name, place in members.places.items():
         head, packed, length, n, x, attributes, offset = _ENTRY(data, place + 6)
@@ -93,6 +99,8 @@ def quick(archive: Zip, whole: Any) -> Headers:
         ):
             rest.append(name)
         else:
+            if whole[end:start] != (pads[extra] if extra in pads else padding(extra)):
+                made.extras.append((name, end, start))
             runs.append((offset, behind))
             sizes[name] = packed
             if packed and (whole[start] in FIRST or not 48 <= data[place + 45 + n] < 58):  # its name ends in a digit
@@ -107,3 +115,11 @@ def links(archive: Zip) -> list[str]:
     """Members that are symbolic links."""
     data, places = archive.members.data, archive.members.places
     return [name for name, place in places.items() if _ENTRY(data, place + 6)[5] >> 28 == LINK >> 28]
+
+
+def inflated_head(packed: bytes, most: int) -> bytes:
+    """The first bytes of raw deflate data."""
+    try:
+        return decompressobj(-MAX_WBITS).decompress(packed, most)
+    except ZlibError:
+        return b""

@@ -12,9 +12,10 @@ from collections import Counter
 from ...errors import TruncatedError
 from ...finding import Finding
 from ...pickle.begins import BEGINS
-from ...pickle.nodes import Call, Global
+from ...pickle.nodes import Call, Global, Reference
 from ...policy import CLEAN, DANGEROUS, judge, worst
 from ...torch.ndarray import raw_bytes
+from ...torch.persistent import unnamed
 from .calls import BY_ARGUMENTS, Calls, Pair, arguments_of
 from .verdicts import verdict
 
@@ -125,6 +126,9 @@ class Names:
                 self.imported(node.imported, part, base + node.offset, node.how, f"{node.module}.{node.name}")
             elif type(node) is Call:
                 calls.append(node)
+            elif type(node) is Reference and unnamed(node):
+                said = "a persistent id gives source text to a class that is made while loading: torch may write it to a file of its name"
+                self.note("pickle-odd-arguments", said, part, base + node.offset)
         last = cut(document)
         if last is not None:
             name = self.imported(last.imported, part, base + last.offset, last.how, f"{last.module}.{last.name}")

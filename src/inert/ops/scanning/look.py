@@ -32,6 +32,20 @@ TAIL = 65_557 + 65_536  # bytes at a file's end in which an archive's end record
 WEAK = ("zlib", "lzma")  # a few bytes that prove nothing
 
 
+def sealed(source: Source, head: bytes) -> tuple[str, str]:
+    """(kind, noun) of an archive that nothing here looks into; two empty texts for anything else."""
+    if head[:1] == b"\x80" or head.startswith(b"PK\3\4"):  # a pickle or a zip archive: what nearly all files are
+        return "", ""
+    from ...formats.foreign.look import matching
+    from ...formats.foreign.tables import HEADS, IMAGE, SEALED, WRAPPERS
+
+    for kind, _, noun, _ in matching((*WRAPPERS, *HEADS), head):
+        if kind in SEALED:
+            return kind, noun
+    place, sign, noun = IMAGE
+    return ("iso", noun) if source.size > place + len(sign) and source.read(place, len(sign)) == sign else ("", "")
+
+
 class Look:
     """The look at one file. ``main``: the pickles that torch.load would read, in order; ``kind``: what the file is, by its content."""
 
@@ -106,7 +120,10 @@ class Look:
             return
         head = source.read(0, min(HEAD, source.size))
         zipped = head.startswith(b"PK") and self._archive(source, head, part, depth, sure)
-        taken = self._tar(source, head, part, depth) or zipped  # a tar archive may end with a member that is a zip archive
+        tarred = self._tar(source, head, part, depth)
+        if tarred and head[:2] in streams.PROTOCOLS:
+            self.note("tar-head", "it begins as a pickle, and as a tar archive too, which torch.load tries first", part)
+        taken = tarred or zipped  # a tar archive may end with a member that is a zip archive
         taken = taken or self._archive(source, head, part, depth, sure)
         taken = self._compressed(source, head, part, depth, sure) or taken
         if not taken or not head.startswith(b"PK"):
@@ -115,8 +132,12 @@ class Look:
             from .others import look
 
             taken = look(self, source, head, part) or taken
+        self._sealed(source, head, part)
         if not taken and (sure or source.size <= streams.HUNTED):
             streams.hunt(self, source.span(), part)
+            behind = max(source.size - streams.HUNTED, streams.HUNTED)
+            if behind < source.size:  # what was appended to a large file
+                streams.hunt(self, source.span(behind, source.size - behind), part, behind)
 
     def inner(self, span: Span, part: str, depth: int, sure: bool) -> None:
         """A member of an archive."""
@@ -145,6 +166,13 @@ class Look:
 
         tar(self, source, part, depth)
         return True
+
+    def _sealed(self, source: Source, head: bytes, part: str) -> None:
+        """An archive or wrapper that nothing here looks into: who unpacks it may find anything."""
+        kind, noun = sealed(source, head)
+        if kind:
+            self.kind = self.kind or kind
+            self.note("scan-unread", f"{noun}, which is not looked into", part or source.name)
 
     def _compressed(self, source: Source, head: bytes, part: str, depth: int, sure: bool) -> bool:
         kind = next((kind for kind, engine in ENGINES.items() if engine.begins.match(head)), "")

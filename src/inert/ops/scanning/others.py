@@ -14,15 +14,19 @@ import re
 
 from ...containers.tar import Tar
 from ...errors import InertError
+from ...source import Window
 from ...torch.arguments import Odd
 from . import hooks, streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...source import Source
+    from ...torch.npy import Header
     from .look import Look
 
 BEGIN = re.compile(rb".{8}(?:\xef\xbb\xbf)?[ \t\n\r]{0,40}\{", re.DOTALL)  # of a safetensors file: the length of its header, and that
+NUMPY = b"\x93NUMPY"
+ARRAY = 4096  # bytes of work that an array in a row of them counts at least
 SEARCHED = 64 << 20  # bytes of a graph or a Keras file that are searched for words
 CONFIGURATION = 4 << 20  # bytes of the text of a configuration
 YAML = re.compile(r"\.ya?ml$", re.IGNORECASE)
@@ -39,18 +43,20 @@ GRAPH = re.compile(rb"\x08[\x00\x01]\x12|\x0a.{1,3}\x0a", re.DOTALL)  # saved_mo
 
 
 def look(look: Look, source: Source, head: bytes, part: str) -> bool:
-    """Whether these bytes are of one of these kinds; what is to be said of it is said."""
-    if head.startswith(b"\x93NUMPY"):
+    """Whether these bytes are of one of these kinds and nothing else can be in them; what is to be said of it is said."""
+    if head.startswith(NUMPY):
         _npy(look, source, part)
     elif BEGIN.match(head) and _safetensors(look, source, part):
         pass
     elif b"\x89HDF\r\n\x1a\n" in head:
         look.kind = look.kind or "hdf5"
         hooks.keras(look, source.read(0, min(SEARCHED, source.size)), part or source.name)
+        return False
     elif head[4:8] == b"PTMF":
         look.kind = look.kind or "torchscript"
         look.note("script-code", "compiled TorchScript in a flatbuffer", part or source.name)
         hooks.script(look, source.read(0, min(SEARCHED, source.size)), part or source.name)
+        return False
     elif head.startswith(b"{") and source.size <= SEARCHED:
         data = source.read(0, source.size)
         if b'"class_name"' in data:
@@ -61,6 +67,7 @@ def look(look: Look, source: Source, head: bytes, part: str) -> bool:
         return False
     elif GRAPH.match(head) and _graph(look, source, part):
         look.kind = look.kind or "tf-graph"
+        return False
     elif (part or source.name).endswith(".py") and PYTHON.match(head):
         look.kind = look.kind or "python"
         look.note("source-file", "a file of Python source", part or source.name)
@@ -70,19 +77,40 @@ def look(look: Look, source: Source, head: bytes, part: str) -> bool:
 
 
 def _npy(look: Look, source: Source, part: str) -> None:
-    from ...torch.companions import Header
+    """Arrays one behind another. A pickle stands behind the header of one that may hold objects; what is plain ends where its shape says,
+    and whatever follows is looked at."""
+    from ...torch.npy import Header
 
     look.kind = look.kind or "npy"
-    try:
-        header = Header(source)
-    except (Odd, InertError) as error:
-        look.note("scan-unread", f"a NumPy array whose header cannot be read: {error}", part or source.name)
-        return
-    if header.objects:
-        span = source.span(header.start, source.size - header.start)
-        name = f"{part}: objects" if part else "objects"
-        if not streams.read(look, span, name, True):
-            look.note("scan-unread", "an array of objects without the pickle that holds them", part or source.name, header.start)
+    at = 0
+    while at < source.size:
+        name = part if not at else f"{part or source.name}[{at}:]"
+        inner = Window(source.span(at, source.size - at), name or source.name) if at else source
+        try:
+            header = Header(inner)
+        except (Odd, InertError) as error:
+            look.note("scan-unread", f"a NumPy array whose header cannot be read: {error}", name or source.name, at)
+            streams.hunt(look, inner.span(), name, at)
+            return
+        if header.objects:
+            _objects(look, inner, header, name)
+            return
+        end = header.start + header.nbytes
+        if end > inner.size:  # whoever wrote such a header has no array in mind
+            streams.hunt(look, inner.span(header.start, inner.size - header.start), name, at + header.start)
+            return
+        at += end
+        if source.size - at and source.read(at, min(6, source.size - at)) != NUMPY:
+            streams.hunt(look, source.span(at, source.size - at), name, at)
+            return
+        if not look.spend(end - header.nbytes + ARRAY, part):
+            return
+
+
+def _objects(look: Look, source: Source, header: Header, part: str) -> None:
+    span = source.span(header.start, source.size - header.start)
+    if not streams.read(look, span, f"{part}: objects" if part else "objects", True):
+        look.note("scan-unread", "an array of objects without the pickle that holds them", part or source.name, header.start)
 
 
 def _safetensors(look: Look, source: Source, part: str) -> bool:
@@ -128,7 +156,8 @@ def tar(look: Look, source: Source, part: str, depth: int) -> None:
     names = archive.members.keys()
     torch = {"storages", "tensors", "pickle"} <= names
     look.kind = look.kind or ("torch-tar" if torch else "tar")
-    for name, member in archive.members.items():
+    for member in (*archive.shadowed, *archive.members.values()):
+        name, hidden = member.name, archive.members[member.name] is not member
         if member.refused and not member.refused.startswith("under a"):
             continue
         where = f"{part}!{name}" if part else name
@@ -138,9 +167,9 @@ def tar(look: Look, source: Source, part: str, depth: int) -> None:
         if member.size > room:
             look.note("tar-cut", f"its {member.size:,} bytes end beyond the file", where, member.offset)
         span = source.span(member.offset, min(member.size, room))
-        if torch and name in ("storages", "tensors"):
+        if torch and name in ("storages", "tensors") and not hidden:
             continue
-        look.inner(span, where, depth, name in ("pickle", "sys_info"))
+        look.inner(span, f"{where} (hidden by a later one of its name)" if hidden else where, depth, name in ("pickle", "sys_info"))
         if torch and name == "pickle" and depth == 0:
             look.main.clear()
     if torch:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 from ...errors import InertError, TruncatedError
-from ...pickle.begins import ANYWHERE, NAME, STARTS
+from ...pickle.begins import ANYWHERE, NAME, SEALED, STARTS
 from ...pickle.decode import Document, decode
 from ...pickle.nodes import Call, Global
 from ...pickle.row import Row
@@ -20,6 +20,7 @@ from ...policy import DANGEROUS, judge
 from ...torch.legacy import MAGIC, read_legacy, source_notes
 from ...torch.raw import Joblib
 from ...words import counted
+from .beside import neighbours
 from .judging import cut
 
 TYPE_CHECKING = False
@@ -184,7 +185,7 @@ def _take(look: Look, span: Span, reading: Reading, part: str, start: int, numbe
             look.main.append(document)
     if reading.follow.first >= 0:
         _plainly(look, reading, part)
-    _companions(look, document, span, part)
+    neighbours(look, document, span, part)
     if document.fault is not None:
         return start
     look.kind = look.kind or "pickle"
@@ -222,32 +223,6 @@ def _plainly(look: Look, reading: Reading, part: str) -> None:
         look.names.document(plain, f"{part} (as pickle.load reads it)", reading.base, faults=False)
 
 
-def _companions(look: Look, document: Document, span: Span, part: str) -> None:
-    """The files beside the pickle that joblib before 0.10 wrote arrays to: those of objects are pickles, which joblib loads too."""
-    if not any(node.module.endswith("numpy_pickle") for node in document.globals):
-        return
-    from ...containers.folder import neighbours
-    from ...torch.arguments import Odd
-    from ...torch.companions import Companions, wrappers
-
-    calls = wrappers(document)
-    if not calls:
-        return
-    companions = Companions(neighbours(span.source), look.limits)
-    try:
-        for call in calls:
-            try:
-                found = companions.array(call)
-            except (Odd, InertError):
-                continue
-            if isinstance(found, Document):
-                look.document(found, found.name)
-            elif found.fault:
-                look.note("companion-missing", found.fault, part)
-    finally:
-        companions.close()
-
-
 def _rest(look: Look, span: Span, start: int, part: str) -> None:
     """What follows the last pickle."""
     left = span.sub(start)
@@ -265,6 +240,9 @@ def hunt(look: Look, span: Span, part: str, base: int = 0) -> None:
     data = span.read(0, length)
     place, tried, left = 0, 0, AGAIN * length + UNSURE
     _first(look, data, part, base)
+    shut = SEALED.search(data)
+    if shut:
+        look.note("scan-unread", "an archive stands here that is not looked into", part, base + shut.start())
     while found := ANYWHERE.search(data, place):
         place = found.start() + 1
         tried += 1

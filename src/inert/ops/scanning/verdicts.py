@@ -15,9 +15,9 @@ from ...policy import CLEAN, DANGEROUS, UNKNOWN, UNREADABLE
 VERDICTS = {
     **dict.fromkeys((
         "pickle-extension", "pickle-computed-name", "pickle-getattr", "pickle-codec", "pickle-loads-bytes", "pickle-changes-name",
-        "pickle-odd-arguments", "script-files",
+        "pickle-odd-arguments", "pickle-array-again", "script-files",
         "pickle-hidden", "pickle-frame", "zip-local-name", "zip-duplicate", "zip-overlap", "lambda-layer", "text-name-dangerous",
-        "archive-escape", "tar-refused",
+        "archive-escape", "tar-refused", "tar-head",
     ), DANGEROUS),
     **dict.fromkeys((
         "pickle-broken", "scan-unread", "scan-limit", "zip-beyond-end", "zip-local-header", "zip-encrypted", "zip-method", "zip-sizes",
@@ -27,7 +27,7 @@ VERDICTS = {
         "pickle-calls-result", "pickle-elsewhere", "pickle-proto", "pickle-protocol", "pickle-buffer", "zip-stray", "zip-prefix",
         "zip-directory",
         "zip-count", "zip-case", "zip-local-fields", "zip-folder", "zip-masked",
-        "storage-extra", "safetensors-hole", "safetensors-trailing", "tar-duplicate", "package-source", "export-native",
+        "storage-extra", "safetensors-hole", "safetensors-trailing", "tar-duplicate", "tar-number", "package-source", "export-native",
         "companion-missing", "text-name-unknown",
     ), UNKNOWN),
 }  # fmt: skip

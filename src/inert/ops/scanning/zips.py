@@ -12,8 +12,6 @@ from __future__ import annotations
 import re
 from mmap import mmap
 from operator import sub
-from zlib import MAX_WBITS, decompressobj
-from zlib import error as ZlibError
 
 from ...containers.zip import Zip
 from ...containers.zipdirectory import DEFLATED, ENCRYPTED, PATCHED, STORED
@@ -23,7 +21,8 @@ from ...torch.home import find_root
 from ...words import counted
 from . import hooks, streams
 from .covers import covered, declared
-from .headers import HEAD, PICKLE, RECORD, Record, links, quick
+from .extras import Extras
+from .headers import HEAD, PICKLE, RECORD, Record, inflated_head, links, quick
 from .strays import segments
 
 TYPE_CHECKING = False
@@ -84,6 +83,7 @@ class _Archive:
         self.source = archive.source
         self.part = part
         self.depth = depth
+        self.extras = Extras(look, archive, part)
         self.sizes: dict[str, int] = {}  # of the members that the quick loop took
         self._odd = [name for name in archive.members if not name[-1:].isdigit()]  # what is no tensor's record, as a rule
         self.runs: list[tuple[int, int]] = []  # what members take of the file, headers included
@@ -104,6 +104,7 @@ class _Archive:
         self._kind(root)
         if self.document is not None:
             self._extra(self.document, root or "")
+        self.extras.directory()
         self._between()
 
     # -- members ------------------------------------------------------------------------------------------------------------
@@ -117,6 +118,8 @@ class _Archive:
             headers = quick(archive, mapped if isinstance(mapped, (bytes, mmap)) and len(mapped) == len(whole) else whole)
             self.sizes, self.runs, rest = headers.sizes, headers.runs, headers.rest
             self._links(headers.links)
+            for name, begin, end in headers.extras:
+                self.extras.local(self._name(name), begin, end)
             yield from headers.found
         else:
             rest = list(archive.members)
@@ -147,6 +150,7 @@ class _Archive:
             self.look.note(code, error.message, self._name(member.name), member.offset)
             return
         self.look.names.take(findings)
+        self.extras.header(self._name(member.name), member.offset, start)
         self.runs.append((member.offset, start + member.packed))
         if member.flags & (ENCRYPTED | PATCHED):
             self.look.note("zip-encrypted", "encrypted or a patch", self._name(member.name), member.offset)
@@ -295,11 +299,3 @@ class _Archive:
 
     def _searched(self, start: int, end: int) -> None:
         streams.hunt(self.look, self.source.span(start, end - start), self.part or self.source.name, start)
-
-
-def inflated_head(packed: bytes, most: int) -> bytes:
-    """The first bytes of raw deflate data."""
-    try:
-        return decompressobj(-MAX_WBITS).decompress(packed, most)
-    except ZlibError:
-        return b""
