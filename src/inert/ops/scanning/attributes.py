@@ -18,7 +18,7 @@ from ...torch.arguments import text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
     from typing import Any
 
 OBEYED = frozenset((
@@ -30,29 +30,49 @@ DICTS = frozenset(("builtins.dict", "collections.OrderedDict"))  # a state that 
 PARTS = 8  # of a tuple that are looked at: a state has two, a partial function's four
 
 
-def obeyed(call: Call) -> str:
-    """The attribute of that kind that a call's object is given; "" where there is none."""
-    for flat, state in _given(call):
-        for key in islice(flat, 0, None, 2):
-            said = key if type(key) is str else text(key) if type(key) is ByteString else ""
-            if said in OBEYED:
-                return str(said)
-            if state and type(key) is Call:
-                return "an attribute whose name is made while loading"
+class Obeyed:
+    """The attribute of that kind that a call's object is given; "" where there is none. What many calls share is looked at once: it lives
+    as long as the document, so that it is known by its id."""
+
+    def __init__(self) -> None:
+        self.known: dict[tuple[int, bool], str] = {}
+
+    def __call__(self, call: Call) -> str:
+        own = _named(call.flat, False) if call.flat else ""
+        return own or self._all(call.states, True) or self._all(call.arguments, False) or self._one(call.keywords, False)
+
+    def _all(self, values: Any, state: bool) -> str:
+        if type(values) not in (tuple, list):
+            return self._one(values, state)
+        return self._once(values, state, lambda: next(filter(None, (self._one(value, state) for value in values)), ""))
+
+    def _one(self, value: Any, state: bool) -> str:
+        for part in value[:PARTS] if type(value) is tuple else (value,):
+            said = ""
+            if type(part) is Dict:
+                said = self._once(part, state, lambda part=part: _named(part.flat, state))  # type: ignore[misc]
+            elif state and type(part) is Call and part.dotted in DICTS and part.arguments:
+                said = self._once(part, state, lambda part=part: _named(_pairs(part), state))  # type: ignore[misc]
+            if said:
+                return said
+        return ""
+
+    def _once(self, value: Any, state: bool, look: Callable[[], str]) -> str:
+        place = id(value), state
+        if place not in self.known:
+            self.known[place] = look()
+        return self.known[place]
+
+
+def _named(flat: list[Any], state: bool) -> str:
+    """The first such key of keys and values in turn. ``state``: they are attributes, whatever their names turn out to be."""
+    for key in islice(flat, 0, None, 2):
+        said = key if type(key) is str else text(key) if type(key) is ByteString else ""
+        if said in OBEYED:
+            return str(said)
+        if state and type(key) is Call:
+            return "an attribute whose name is made while loading"
     return ""
-
-
-def _given(call: Call) -> Iterator[tuple[list[Any], bool]]:
-    """Keys and values in turn, and whether they are a state."""
-    if call.flat:
-        yield call.flat, False
-    for values, state in ((call.states, True), (call.arguments, False), ((call.keywords,), False)):
-        for value in values if type(values) in (tuple, list) else (values,):
-            for part in value[:PARTS] if type(value) is tuple else (value,):
-                if type(part) is Dict:
-                    yield part.flat, state
-                elif state and type(part) is Call and part.dotted in DICTS and part.arguments:
-                    yield _pairs(part), state
 
 
 def _pairs(made: Call) -> list[Any]:

@@ -16,7 +16,7 @@ from ...torch.arguments import text
 from ...torch.ndarray import raw_bytes
 from ...torch.persistent import class_of
 from .arguments import CALLERS, odd
-from .attributes import obeyed
+from .attributes import Obeyed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ class Calls:
         self.names.note(code, message, self.part, self.base + call.offset)
 
     def look(self) -> None:
+        obeyed = Obeyed()
         for call in self.calls:
             said = obeyed(call)
             if said:
