@@ -78,3 +78,15 @@ def test_what_matters_to_torch_alone_is_not_said_of_other_archives(tmp_path: Pat
     path = tmp_path / "around.zip"
     path.write_bytes(zip_bytes([Entry("m.pt", whole()), Entry(b"gr\xfcn.txt", b"x"), Entry("A.txt", b"x"), Entry("a.txt", b"x")]))
     assert not [one for one in inert.verify(path).findings if one.severity == "error"]
+
+
+def test_offsets_that_taken_out_bytes_would_move_before_the_file(tmp_path: Path) -> None:
+    """The directory lies earlier than it says, and a member's own offset is smaller than by how much."""
+    path = tmp_path / "m.pt"
+    data = whole()
+    first = data.index(b"PK\3\4", 4)  # the second member
+    for cut in range(1, first, 7):
+        path.write_bytes(data[:30] + data[30 + cut :] if cut < first - 30 else data[cut:])
+        assert not inert.verify(path).ok
+        inert.scan(path)
+        answers(path)

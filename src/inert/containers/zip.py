@@ -31,6 +31,9 @@ _SHORT = Struct("<2H").unpack_from  # two fields of a local header: flags and me
 _LOCAL = Struct("<4s5H3I2H")  # local header, 30 bytes
 
 
+FAR = 1 << 64  # beyond any offset
+
+
 class Zip:
     """An opened archive: ``members`` by name in directory order (of equal names the last), ``notes``, and Spans on demand."""
 
@@ -75,7 +78,9 @@ class Zip:
     def _displaced(self, members: Members) -> None:
         """Which members the bytes that the offsets do not count have moved: all, or those behind the place where they were put in."""
         shift, name = members.shift, self.source.name
-        found = sorted((member.offset - shift, member.name) for member in [*members.values(), *self.shadowed])
+        members.since = FAR
+        found = sorted((member.offset, member.name) for member in members.values())  # as the directory says them
+        members.since = 0
         if not found or self._begins(found[0][0] + shift, found[0][1]) or not self._begins(*found[0]):
             if shift < 0:
                 raise FormatError(f"no central directory at offset {self.directory.offset - shift:,}", part=name, offset=self.directory.end)

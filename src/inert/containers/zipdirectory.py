@@ -73,8 +73,8 @@ class Members(Mapping[str, Member]):
         return Member(name, self.real(offset), packed, size, crc, method, flags, (time, disk, marked))
 
     def real(self, offset: int) -> int:
-        """Where in the source an offset of the directory's is."""
-        return offset + self.shift if offset >= self.since else offset
+        """Where in the source an offset of the directory's is. One that would lie before the source stays as it is said."""
+        return offset + self.shift if offset >= self.since and offset + self.shift >= 0 else offset
 
     def rename(self, names: dict[str, str]) -> None:
         """Call members by other names from now on; the file is as it was."""

@@ -73,7 +73,7 @@ def quick(archive: Zip, whole: Any) -> Headers:
     described: dict[bytes, int] = {}  # version to date → whether checksum and sizes stand in a data descriptor; -1: not plainly stored
     for name, place in members.places.items():
         head, packed, length, n, x, attributes, offset = _ENTRY(data, place + 6)
-        offset += shift if offset >= since else 0
+        offset += shift if offset >= since and offset + shift >= 0 else 0
         end = offset + 30 + n
         if attributes >= LINK:
             links += [name] if attributes >> 28 == LINK >> 28 else []
