@@ -82,11 +82,18 @@ def test_what_matters_to_torch_alone_is_not_said_of_other_archives(tmp_path: Pat
 
 def test_offsets_that_taken_out_bytes_would_move_before_the_file(tmp_path: Path) -> None:
     """The directory lies earlier than it says, and a member's own offset is smaller than by how much."""
-    path = tmp_path / "m.pt"
+    path, seen = tmp_path / "m.pt", 0
     data = whole()
-    first = data.index(b"PK\3\4", 4)  # the second member
-    for cut in range(1, first, 7):
-        path.write_bytes(data[:30] + data[30 + cut :] if cut < first - 30 else data[cut:])
+    ends = data.index(b"PK\1\2")
+    moved = data[:ends].rindex(b"PK\3\4")  # the last member but for its first bytes
+    for cut in range(1, ends - moved, 5):
+        path.write_bytes(data[: moved + 4] + data[moved + 4 + cut :])
         assert not inert.verify(path).ok
         inert.scan(path)
-        answers(path)
+        try:
+            ckpt = inert.open(path)
+        except inert.InertError:
+            continue
+        with ckpt:
+            seen += any(note.severity == "error" for note in ckpt.notes)
+    assert seen
