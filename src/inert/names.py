@@ -81,6 +81,11 @@ def _object(value: Object) -> Iterator[tuple[Any, Any]]:
         yield (HERE if name in ELIDED and isinstance(item, dict) else name), item
     if not fields and value.state is not None:
         yield "state", value.state
+    yield from _beside(value)
+
+
+def _beside(value: Object) -> Iterator[tuple[Any, Any]]:
+    """What an object holds besides its state."""
     yield from chain(enumerate(value.items), value.pairs)
     if value.call.how == "NEWOBJ" and value.state is None and isinstance(value.arguments, tuple):
         yield from enumerate(value.arguments)  # a named tuple, most likely: its class alone knows the names
@@ -128,6 +133,7 @@ class Lister:
         self.limits = limits
         self.arrays = arrays or {}
         self.seen: dict[int, int] = {}
+        self.bare: set[int] = set()  # ids of states without tensors: one may be that of a great many objects
         self.notes: list[Finding] = []
         self.tensors: dict[str, Tensor] = {}
         self.count = 0
@@ -173,9 +179,12 @@ class Lister:
             else:
                 stack.pop()
                 state[id(frame.value)] = BARREN if frame.found == self.count else LISTED
+                if frame.found == self.count and type(frame.value) is Object:
+                    self.bare.add(id(frame.value.state))
 
     def _push(self, stack: list[_Frame], state: dict[int, int], value: Any, link: Link) -> bool:
-        items = children(value)
+        bare = type(value) is Object and value.state is not None and id(value.state) in self.bare
+        items = _beside(value) if bare else children(value)
         if items is None:
             return False
         state[id(value)] = OPEN

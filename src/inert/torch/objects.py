@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     Get = Callable[[Any], Any]
 
 
+def effective(states: Sequence[Any]) -> list[Any]:
+    """The states of an object as they have to be taken one after another: a pickle may give one state again and again. By the first time
+    that each is given, which is the order of names, and by the last, which is whose values stay."""
+    first = {id(state): state for state in states}
+    last = {id(state): state for state in reversed(states)}
+    return [*first.values(), *reversed(last.values())] if len(first) < len(states) else list(states)
+
+
 class Object:
     """An object of a class that inert does not know: ``type`` (dotted name), ``arguments``, ``keywords``, ``state`` (of the last BUILD),
     ``items`` (appended), ``pairs`` (set), all as values; ``fields`` is its state as one dict. Hashable by identity."""
@@ -41,9 +49,8 @@ class Object:
 
     @property
     def fields(self) -> dict[str, Any]:
-        parts = self.state if type(self.state) is tuple else (self.state,)
         found: dict[str, Any] = {}
-        for part in parts:
+        for part in effective(self.state if type(self.state) is tuple else (self.state,)):
             if isinstance(part, dict):
                 found.update((key, value) for key, value in part.items() if isinstance(key, str))
         return found

@@ -15,7 +15,7 @@ from ..pickle.nodes import Call, Dict, Global, List, Set
 from .arguments import Odd, text
 from .keys import fill_dict, set_plan
 from .ndarray import DTYPE, SCALARS, dtype_value, scalar
-from .objects import Plan
+from .objects import Plan, effective
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -126,15 +126,15 @@ def _tuple(call: Call) -> Plan:
 def state_fields(call: Call) -> dict[str, Any]:
     """Field nodes of an object's states, by name. Odd where a state is no dict of names."""
     found: dict[str, Any] = {}
-    for state in call.states:
-        for part in state if type(state) is tuple else (state,):
-            if type(part) is not Dict and part is not None:
-                raise Odd("a state that is no dict")
-            for key, value in part.pairs() if part is not None else ():
-                name = text(key)
-                if not isinstance(name, str):
-                    raise Odd("a state with other keys than names")
-                found[name] = value
+    parts = [part for state in effective(call.states) for part in (state if type(state) is tuple else (state,))]
+    for part in effective(parts):
+        if type(part) is not Dict and part is not None:
+            raise Odd("a state that is no dict")
+        for key, value in part.pairs() if part is not None else ():
+            name = text(key)
+            if not isinstance(name, str):
+                raise Odd("a state with other keys than names")
+            found[name] = value
     return found
 
 
